@@ -1,0 +1,42 @@
+# Sourced by ./run: everything that must hold before a change lands. Prints each stage and its time.
+
+run_tests() {
+  # The referees that tests call. A test never skips because one is missing.
+  need cryptsetup:cryptsetup-bin dmsetup:dmsetup fsck.vfat:dosfstools mcopy:mtools qemu-img:qemu-utils \
+    qemu-aarch64-static:qemu-user-static linux.uml:user-mode-linux modprobe:kmod busybox:busybox-static strace:strace \
+    openssl:openssl fio:fio setpriv:util-linux faketime:faketime file:file git:git gcc:gcc
+  export PATH="$PATH:/usr/sbin:/sbin"
+  local started=$SECONDS
+
+  step "formatting, vet, staticcheck"
+  local unformatted; unformatted=$(git ls-files '*.go' | xargs -r gofmt -l)
+  [ -z "$unformatted" ] || die "gofmt would change: $unformatted"
+  go vet ./...
+  go tool staticcheck ./...
+
+  step "the program is one static executable"
+  build
+  if ldd bin/coffer >/dev/null 2>&1; then die "bin/coffer is a dynamic executable"; fi
+  file bin/coffer | grep -q 'statically linked' || die "bin/coffer is not statically linked: $(file bin/coffer)"
+  say "bin/coffer: $(du -h bin/coffer | cut -f1), statically linked"
+
+  step "other systems and the portable engine"
+  local target
+  for target in windows/amd64 windows/arm64 darwin/arm64 darwin/amd64 freebsd/amd64 linux/arm64 linux/386; do
+    say "build $target"
+    CGO_ENABLED=0 GOOS=${target%/*} GOARCH=${target#*/} go build -o /dev/null ./app/coffer
+    CGO_ENABLED=0 GOOS=${target%/*} GOARCH=${target#*/} go vet ./... 
+  done
+  say "build -tags purego"
+  CGO_ENABLED=0 go build -tags purego -o bin/coffer-purego ./app/coffer
+  go test -short -count=1 -tags purego ./container/aesxts/... ./container/luks/... ./container
+
+  step "tests"
+  go test -count=1 -timeout 40m ./...
+
+  step "tests under the race detector"
+  go test -count=1 -short -race -timeout 40m ./fat32/... ./container/... ./transfer/... ./app/session/...
+
+  step "done"
+  say "everything passed in $((SECONDS - started)) s"
+}

@@ -1,0 +1,129 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Settings are a person's choices. A missing file or a missing field means the default. Flags of a command win over them.
+type Settings struct {
+	// Window is the length of one rate window in transfer records; a multiple of 10 ms, 50 ms to 1 h. Default 1 s.
+	Window Duration `json:"window"`
+	// Verify re-reads every copied file past the caches. Default false.
+	Verify bool `json:"verify"`
+	// Records is the folder of the transfer records; "" means the per-user default.
+	Records string `json:"records,omitempty"`
+	// KDFTime is how long one guess of a password should take on this machine. 100 ms to 10 s, default 1 s.
+	KDFTime Duration `json:"kdfTime"`
+	// LogLevel is one of off, error, info, debug. Default off: a one-shot command leaves no trace but its output.
+	LogLevel string `json:"logLevel"`
+}
+
+// Limits of the settings.
+const (
+	MinWindow  = 50 * time.Millisecond
+	MaxWindow  = time.Hour
+	WindowStep = 10 * time.Millisecond
+	MinKDFTime = 100 * time.Millisecond
+	MaxKDFTime = 10 * time.Second
+)
+
+// Defaults are the settings of somebody who never chose anything.
+func Defaults() Settings {
+	return Settings{Window: Duration(time.Second), KDFTime: Duration(time.Second), LogLevel: "off"}
+}
+
+// Load reads the settings at path; a missing file gives the defaults. An unknown field or a value out of range is an
+// error that names it: a misspelt setting must not be silently ignored.
+func Load(path string) (Settings, error) {
+	s := Defaults()
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return s, fmt.Errorf("read settings: %w", err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&s); err != nil {
+		return Defaults(), fmt.Errorf("settings %s: %w", path, err)
+	}
+	if err := s.Validate(); err != nil {
+		return Defaults(), fmt.Errorf("settings %s: %w", path, err)
+	}
+	return s, nil
+}
+
+// Validate checks every field against its range.
+func (s Settings) Validate() error {
+	if err := CheckWindow(time.Duration(s.Window)); err != nil {
+		return err
+	}
+	if d := time.Duration(s.KDFTime); d < MinKDFTime || d > MaxKDFTime {
+		return fmt.Errorf("kdfTime %s is outside %s to %s", d, MinKDFTime, MaxKDFTime)
+	}
+	switch s.LogLevel {
+	case "off", "error", "info", "debug":
+		return nil
+	}
+	return fmt.Errorf("logLevel %q is none of off, error, info, debug", s.LogLevel)
+}
+
+// CheckWindow says whether d can be the length of a rate window.
+func CheckWindow(d time.Duration) error {
+	if d < MinWindow || d > MaxWindow || d%WindowStep != 0 {
+		return fmt.Errorf("window %s is not a multiple of %s from %s to %s", d, WindowStep, MinWindow, MaxWindow)
+	}
+	return nil
+}
+
+// Save writes the settings to path, replacing the file in one step: after a crash the old or the new one is there, whole.
+func Save(path string, s Settings) error {
+	if err := s.Validate(); err != nil {
+		return err
+	}
+	if err := Ensure(filepath.Dir(path)); err != nil {
+		return err
+	}
+	raw, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode settings: %w", err)
+	}
+	temporary, err := os.CreateTemp(filepath.Dir(path), ".settings-*")
+	if err != nil {
+		return fmt.Errorf("save settings: %w", err)
+	}
+	defer os.Remove(temporary.Name())
+	_, err = temporary.Write(append(raw, '\n'))
+	err = errors.Join(err, temporary.Sync(), temporary.Close())
+	if err != nil {
+		return fmt.Errorf("save settings: %w", err)
+	}
+	if err := os.Rename(temporary.Name(), path); err != nil {
+		return fmt.Errorf("save settings: %w", err)
+	}
+	return nil
+}
+
+// Duration is a time.Duration that reads and writes as text ("1s", "250ms") in the settings file.
+type Duration time.Duration
+
+// MarshalText gives the form time.ParseDuration reads.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// UnmarshalText reads what time.ParseDuration reads.
+func (d *Duration) UnmarshalText(text []byte) error {
+	parsed, err := time.ParseDuration(string(text))
+	if err != nil {
+		return err
+	}
+	*d = Duration(parsed)
+	return nil
+}
