@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// output writes results: text for people or, with --json, one document. Results go to stdout; nothing else does.
+type output struct {
+	to        io.Writer
+	json      bool
+	quiet     bool
+	documents int // JSON documents written so far; at most one
+}
+
+// say prints a line of result for people. Names in it must have gone through escape. Nothing with --json.
+func (o *output) say(format string, values ...any) {
+	if !o.json {
+		fmt.Fprintf(o.to, format+"\n", values...)
+	}
+}
+
+// chat prints a line that --quiet suppresses.
+func (o *output) chat(format string, values ...any) {
+	if !o.quiet {
+		o.say(format, values...)
+	}
+}
+
+// document writes the one JSON document of the command, with --json only.
+func (o *output) document(value any) error {
+	if !o.json {
+		return nil
+	}
+	o.documents++
+	encoder := json.NewEncoder(o.to)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(value); err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	return nil
+}
+
+// escape makes a name safe to print: control characters, bytes that are no UTF-8 and characters that turn the writing
+// direction become \x1b or \u202e, so that a hostile name can neither drive a terminal nor disguise itself.
+func escape(text string) string {
+	if !strings.ContainsFunc(text, unsafeRune) && utf8.ValidString(text) {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == utf8.RuneError && size == 1, r < 0x80 && unsafeRune(r):
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case unsafeRune(r) && r <= 0xffff:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		case unsafeRune(r):
+			fmt.Fprintf(&b, `\U%08x`, r)
+		default:
+			b.WriteString(text[i : i+size])
+		}
+		i += size
+	}
+	return b.String()
+}
+
+// unsafeRune says whether r must not reach a terminal. Formatting characters (Cf) include the direction marks; line and
+// paragraph separators break lines in some terminals.
+func unsafeRune(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
+}
