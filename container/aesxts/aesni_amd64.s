@@ -177,115 +177,102 @@ last:
 	RET
 
 // func encryptAESNI(keys *byte, rounds int, dst *byte, src *byte, tweaks *byte, units int, blocks int)
-// Requires: AES, PCLMULQDQ, SSE2
+// Requires: AES, SSE2
 TEXT ·encryptAESNI(SB), NOSPLIT, $144-56
-	MOVQ keys+0(FP), AX
-	MOVQ rounds+8(FP), BX
-	MOVQ dst+16(FP), DI
-	MOVQ src+24(FP), SI
-	MOVQ tweaks+32(FP), DX
-	MOVQ units+40(FP), CX
-	MOVQ blocks+48(FP), R8
-	LEAQ 15(SP), R10
-	ANDQ $-16, R10
-	MOVQ $0x00000087, R11
-	MOVQ R11, X9
+	MOVQ       keys+0(FP), AX
+	MOVQ       rounds+8(FP), BX
+	MOVQ       dst+16(FP), DI
+	MOVQ       src+24(FP), SI
+	MOVQ       tweaks+32(FP), DX
+	MOVQ       units+40(FP), CX
+	MOVQ       blocks+48(FP), R8
+	LEAQ       15(SP), R10
+	ANDQ       $-16, R10
+	MOVQ       $0x00000087, R11
+	MOVQ       R11, X9
+	MOVQ       $0x00000001, R11
+	MOVQ       R11, X10
+	PUNPCKLQDQ X10, X9
 
 unit:
-	MOVQ      R8, R9
-	MOVOU     (DX), X12
-	CMPQ      R9, $0x08
-	JB        rest
-	MOVOA     X12, X0
-	MOVOA     X0, X10
-	PSRLQ     $0x3f, X10
-	MOVOA     X10, X11
-	PCLMULQDQ $0x01, X9, X11
-	PSLLDQ    $0x08, X10
-	MOVOA     X0, X1
-	PSLLQ     $0x01, X1
-	PXOR      X10, X1
-	PXOR      X11, X1
-	MOVOA     X0, X10
-	PSRLQ     $0x3e, X10
-	MOVOA     X10, X11
-	PCLMULQDQ $0x01, X9, X11
-	PSLLDQ    $0x08, X10
-	MOVOA     X0, X2
-	PSLLQ     $0x02, X2
-	PXOR      X10, X2
-	PXOR      X11, X2
-	MOVOA     X1, X10
-	PSRLQ     $0x3e, X10
-	MOVOA     X10, X11
-	PCLMULQDQ $0x01, X9, X11
-	PSLLDQ    $0x08, X10
-	MOVOA     X1, X3
-	PSLLQ     $0x02, X3
-	PXOR      X10, X3
-	PXOR      X11, X3
-	MOVOA     X0, X10
-	PSRLQ     $0x3c, X10
-	MOVOA     X10, X11
-	PCLMULQDQ $0x01, X9, X11
-	PSLLDQ    $0x08, X10
-	MOVOA     X0, X4
-	PSLLQ     $0x04, X4
-	PXOR      X10, X4
-	PXOR      X11, X4
-	MOVOA     X1, X10
-	PSRLQ     $0x3c, X10
-	MOVOA     X10, X11
-	PCLMULQDQ $0x01, X9, X11
-	PSLLDQ    $0x08, X10
-	MOVOA     X1, X5
-	PSLLQ     $0x04, X5
-	PXOR      X10, X5
-	PXOR      X11, X5
-	MOVOA     X2, X10
-	PSRLQ     $0x3c, X10
-	MOVOA     X10, X11
-	PCLMULQDQ $0x01, X9, X11
-	PSLLDQ    $0x08, X10
-	MOVOA     X2, X6
-	PSLLQ     $0x04, X6
-	PXOR      X10, X6
-	PXOR      X11, X6
-	MOVOA     X3, X10
-	PSRLQ     $0x3c, X10
-	MOVOA     X10, X11
-	PCLMULQDQ $0x01, X9, X11
-	PSLLDQ    $0x08, X10
-	MOVOA     X3, X7
-	PSLLQ     $0x04, X7
-	PXOR      X10, X7
-	PXOR      X11, X7
-	MOVOA     X0, (R10)
-	MOVOA     X1, 16(R10)
-	MOVOA     X2, 32(R10)
-	MOVOA     X3, 48(R10)
-	MOVOA     X4, 64(R10)
-	MOVOA     X5, 80(R10)
-	MOVOA     X6, 96(R10)
-	MOVOA     X7, 112(R10)
+	MOVQ  R8, R9
+	MOVOU (DX), X12
+	CMPQ  R9, $0x08
+	JB    rest
 
 wide:
+	PSHUFD $0x13, X12, X11
 	MOVOU  (SI), X0
-	PXOR   (R10), X0
+	PXOR   X12, X0
+	MOVOA  X12, (R10)
+	MOVOA  X11, X10
+	PSRAL  $0x1f, X10
+	PADDL  X11, X11
+	PADDQ  X12, X12
+	PAND   X9, X10
+	PXOR   X10, X12
 	MOVOU  16(SI), X1
-	PXOR   16(R10), X1
+	PXOR   X12, X1
+	MOVOA  X12, 16(R10)
+	MOVOA  X11, X10
+	PSRAL  $0x1f, X10
+	PADDL  X11, X11
+	PADDQ  X12, X12
+	PAND   X9, X10
+	PXOR   X10, X12
 	MOVOU  32(SI), X2
-	PXOR   32(R10), X2
+	PXOR   X12, X2
+	MOVOA  X12, 32(R10)
+	MOVOA  X11, X10
+	PSRAL  $0x1f, X10
+	PADDL  X11, X11
+	PADDQ  X12, X12
+	PAND   X9, X10
+	PXOR   X10, X12
 	MOVOU  48(SI), X3
-	PXOR   48(R10), X3
+	PXOR   X12, X3
+	MOVOA  X12, 48(R10)
+	MOVOA  X11, X10
+	PSRAL  $0x1f, X10
+	PADDL  X11, X11
+	PADDQ  X12, X12
+	PAND   X9, X10
+	PXOR   X10, X12
 	MOVOU  64(SI), X4
-	PXOR   64(R10), X4
+	PXOR   X12, X4
+	MOVOA  X12, 64(R10)
+	MOVOA  X11, X10
+	PSRAL  $0x1f, X10
+	PADDL  X11, X11
+	PADDQ  X12, X12
+	PAND   X9, X10
+	PXOR   X10, X12
 	MOVOU  80(SI), X5
-	PXOR   80(R10), X5
+	PXOR   X12, X5
+	MOVOA  X12, 80(R10)
+	MOVOA  X11, X10
+	PSRAL  $0x1f, X10
+	PADDL  X11, X11
+	PADDQ  X12, X12
+	PAND   X9, X10
+	PXOR   X10, X12
 	MOVOU  96(SI), X6
-	PXOR   96(R10), X6
+	PXOR   X12, X6
+	MOVOA  X12, 96(R10)
+	MOVOA  X11, X10
+	PSRAL  $0x1f, X10
+	PADDL  X11, X11
+	PADDQ  X12, X12
+	PAND   X9, X10
+	PXOR   X10, X12
 	MOVOU  112(SI), X7
-	PXOR   112(R10), X7
+	PXOR   X12, X7
+	MOVOA  X12, 112(R10)
+	MOVOA  X11, X10
+	PSRAL  $0x1f, X10
+	PADDQ  X12, X12
+	PAND   X9, X10
+	PXOR   X10, X12
 	MOVOU  (AX), X8
 	PXOR   X8, X0
 	PXOR   X8, X1
@@ -427,84 +414,27 @@ lastWide:
 	AESENCLAST X8, X5
 	AESENCLAST X8, X6
 	AESENCLAST X8, X7
-	MOVOA      (R10), X10
-	PXOR       X10, X0
+	PXOR       (R10), X0
 	MOVOU      X0, (DI)
-	MOVOA      X10, X11
-	PSRLDQ     $0x0f, X11
-	PSLLDQ     $0x01, X10
-	PCLMULQDQ  $0x00, X9, X11
-	PXOR       X11, X10
-	MOVOA      X10, (R10)
-	MOVOA      16(R10), X10
-	PXOR       X10, X1
+	PXOR       16(R10), X1
 	MOVOU      X1, 16(DI)
-	MOVOA      X10, X11
-	PSRLDQ     $0x0f, X11
-	PSLLDQ     $0x01, X10
-	PCLMULQDQ  $0x00, X9, X11
-	PXOR       X11, X10
-	MOVOA      X10, 16(R10)
-	MOVOA      32(R10), X10
-	PXOR       X10, X2
+	PXOR       32(R10), X2
 	MOVOU      X2, 32(DI)
-	MOVOA      X10, X11
-	PSRLDQ     $0x0f, X11
-	PSLLDQ     $0x01, X10
-	PCLMULQDQ  $0x00, X9, X11
-	PXOR       X11, X10
-	MOVOA      X10, 32(R10)
-	MOVOA      48(R10), X10
-	PXOR       X10, X3
+	PXOR       48(R10), X3
 	MOVOU      X3, 48(DI)
-	MOVOA      X10, X11
-	PSRLDQ     $0x0f, X11
-	PSLLDQ     $0x01, X10
-	PCLMULQDQ  $0x00, X9, X11
-	PXOR       X11, X10
-	MOVOA      X10, 48(R10)
-	MOVOA      64(R10), X10
-	PXOR       X10, X4
+	PXOR       64(R10), X4
 	MOVOU      X4, 64(DI)
-	MOVOA      X10, X11
-	PSRLDQ     $0x0f, X11
-	PSLLDQ     $0x01, X10
-	PCLMULQDQ  $0x00, X9, X11
-	PXOR       X11, X10
-	MOVOA      X10, 64(R10)
-	MOVOA      80(R10), X10
-	PXOR       X10, X5
+	PXOR       80(R10), X5
 	MOVOU      X5, 80(DI)
-	MOVOA      X10, X11
-	PSRLDQ     $0x0f, X11
-	PSLLDQ     $0x01, X10
-	PCLMULQDQ  $0x00, X9, X11
-	PXOR       X11, X10
-	MOVOA      X10, 80(R10)
-	MOVOA      96(R10), X10
-	PXOR       X10, X6
+	PXOR       96(R10), X6
 	MOVOU      X6, 96(DI)
-	MOVOA      X10, X11
-	PSRLDQ     $0x0f, X11
-	PSLLDQ     $0x01, X10
-	PCLMULQDQ  $0x00, X9, X11
-	PXOR       X11, X10
-	MOVOA      X10, 96(R10)
-	MOVOA      112(R10), X10
-	PXOR       X10, X7
+	PXOR       112(R10), X7
 	MOVOU      X7, 112(DI)
-	MOVOA      X10, X11
-	PSRLDQ     $0x0f, X11
-	PSLLDQ     $0x01, X10
-	PCLMULQDQ  $0x00, X9, X11
-	PXOR       X11, X10
-	MOVOA      X10, 112(R10)
 	ADDQ       $+128, SI
 	ADDQ       $+128, DI
 	SUBQ       $0x08, R9
 	CMPQ       R9, $0x08
 	JAE        wide
-	MOVOA      (R10), X12
 
 rest:
 	TESTQ R9, R9
@@ -551,14 +481,12 @@ lastSingle:
 	AESENCLAST X8, X0
 	PXOR       X12, X0
 	MOVOU      X0, (DI)
-	MOVOA      X12, X10
-	PSRLQ      $0x3f, X10
-	MOVOA      X10, X11
-	PCLMULQDQ  $0x01, X9, X11
-	PSLLDQ     $0x08, X10
-	PSLLQ      $0x01, X12
+	PSHUFD     $0x13, X12, X11
+	MOVOA      X11, X10
+	PSRAL      $0x1f, X10
+	PADDQ      X12, X12
+	PAND       X9, X10
 	PXOR       X10, X12
-	PXOR       X11, X12
 	ADDQ       $+16, SI
 	ADDQ       $+16, DI
 	SUBQ       $0x01, R9
@@ -573,115 +501,102 @@ done:
 	RET
 
 // func decryptAESNI(keys *byte, rounds int, dst *byte, src *byte, tweaks *byte, units int, blocks int)
-// Requires: AES, PCLMULQDQ, SSE2
+// Requires: AES, SSE2
 TEXT ·decryptAESNI(SB), NOSPLIT, $144-56
-	MOVQ keys+0(FP), AX
-	MOVQ rounds+8(FP), BX
-	MOVQ dst+16(FP), DI
-	MOVQ src+24(FP), SI
-	MOVQ tweaks+32(FP), DX
-	MOVQ units+40(FP), CX
-	MOVQ blocks+48(FP), R8
-	LEAQ 15(SP), R10
-	ANDQ $-16, R10
-	MOVQ $0x00000087, R11
-	MOVQ R11, X9
+	MOVQ       keys+0(FP), AX
+	MOVQ       rounds+8(FP), BX
+	MOVQ       dst+16(FP), DI
+	MOVQ       src+24(FP), SI
+	MOVQ       tweaks+32(FP), DX
+	MOVQ       units+40(FP), CX
+	MOVQ       blocks+48(FP), R8
+	LEAQ       15(SP), R10
+	ANDQ       $-16, R10
+	MOVQ       $0x00000087, R11
+	MOVQ       R11, X9
+	MOVQ       $0x00000001, R11
+	MOVQ       R11, X10
+	PUNPCKLQDQ X10, X9
 
 unit:
-	MOVQ      R8, R9
-	MOVOU     (DX), X12
-	CMPQ      R9, $0x08
-	JB        rest
-	MOVOA     X12, X0
-	MOVOA     X0, X10
-	PSRLQ     $0x3f, X10
-	MOVOA     X10, X11
-	PCLMULQDQ $0x01, X9, X11
-	PSLLDQ    $0x08, X10
-	MOVOA     X0, X1
-	PSLLQ     $0x01, X1
-	PXOR      X10, X1
-	PXOR      X11, X1
-	MOVOA     X0, X10
-	PSRLQ     $0x3e, X10
-	MOVOA     X10, X11
-	PCLMULQDQ $0x01, X9, X11
-	PSLLDQ    $0x08, X10
-	MOVOA     X0, X2
-	PSLLQ     $0x02, X2
-	PXOR      X10, X2
-	PXOR      X11, X2
-	MOVOA     X1, X10
-	PSRLQ     $0x3e, X10
-	MOVOA     X10, X11
-	PCLMULQDQ $0x01, X9, X11
-	PSLLDQ    $0x08, X10
-	MOVOA     X1, X3
-	PSLLQ     $0x02, X3
-	PXOR      X10, X3
-	PXOR      X11, X3
-	MOVOA     X0, X10
-	PSRLQ     $0x3c, X10
-	MOVOA     X10, X11
-	PCLMULQDQ $0x01, X9, X11
-	PSLLDQ    $0x08, X10
-	MOVOA     X0, X4
-	PSLLQ     $0x04, X4
-	PXOR      X10, X4
-	PXOR      X11, X4
-	MOVOA     X1, X10
-	PSRLQ     $0x3c, X10
-	MOVOA     X10, X11
-	PCLMULQDQ $0x01, X9, X11
-	PSLLDQ    $0x08, X10
-	MOVOA     X1, X5
-	PSLLQ     $0x04, X5
-	PXOR      X10, X5
-	PXOR      X11, X5
-	MOVOA     X2, X10
-	PSRLQ     $0x3c, X10
-	MOVOA     X10, X11
-	PCLMULQDQ $0x01, X9, X11
-	PSLLDQ    $0x08, X10
-	MOVOA     X2, X6
-	PSLLQ     $0x04, X6
-	PXOR      X10, X6
-	PXOR      X11, X6
-	MOVOA     X3, X10
-	PSRLQ     $0x3c, X10
-	MOVOA     X10, X11
-	PCLMULQDQ $0x01, X9, X11
-	PSLLDQ    $0x08, X10
-	MOVOA     X3, X7
-	PSLLQ     $0x04, X7
-	PXOR      X10, X7
-	PXOR      X11, X7
-	MOVOA     X0, (R10)
-	MOVOA     X1, 16(R10)
-	MOVOA     X2, 32(R10)
-	MOVOA     X3, 48(R10)
-	MOVOA     X4, 64(R10)
-	MOVOA     X5, 80(R10)
-	MOVOA     X6, 96(R10)
-	MOVOA     X7, 112(R10)
+	MOVQ  R8, R9
+	MOVOU (DX), X12
+	CMPQ  R9, $0x08
+	JB    rest
 
 wide:
+	PSHUFD $0x13, X12, X11
 	MOVOU  (SI), X0
-	PXOR   (R10), X0
+	PXOR   X12, X0
+	MOVOA  X12, (R10)
+	MOVOA  X11, X10
+	PSRAL  $0x1f, X10
+	PADDL  X11, X11
+	PADDQ  X12, X12
+	PAND   X9, X10
+	PXOR   X10, X12
 	MOVOU  16(SI), X1
-	PXOR   16(R10), X1
+	PXOR   X12, X1
+	MOVOA  X12, 16(R10)
+	MOVOA  X11, X10
+	PSRAL  $0x1f, X10
+	PADDL  X11, X11
+	PADDQ  X12, X12
+	PAND   X9, X10
+	PXOR   X10, X12
 	MOVOU  32(SI), X2
-	PXOR   32(R10), X2
+	PXOR   X12, X2
+	MOVOA  X12, 32(R10)
+	MOVOA  X11, X10
+	PSRAL  $0x1f, X10
+	PADDL  X11, X11
+	PADDQ  X12, X12
+	PAND   X9, X10
+	PXOR   X10, X12
 	MOVOU  48(SI), X3
-	PXOR   48(R10), X3
+	PXOR   X12, X3
+	MOVOA  X12, 48(R10)
+	MOVOA  X11, X10
+	PSRAL  $0x1f, X10
+	PADDL  X11, X11
+	PADDQ  X12, X12
+	PAND   X9, X10
+	PXOR   X10, X12
 	MOVOU  64(SI), X4
-	PXOR   64(R10), X4
+	PXOR   X12, X4
+	MOVOA  X12, 64(R10)
+	MOVOA  X11, X10
+	PSRAL  $0x1f, X10
+	PADDL  X11, X11
+	PADDQ  X12, X12
+	PAND   X9, X10
+	PXOR   X10, X12
 	MOVOU  80(SI), X5
-	PXOR   80(R10), X5
+	PXOR   X12, X5
+	MOVOA  X12, 80(R10)
+	MOVOA  X11, X10
+	PSRAL  $0x1f, X10
+	PADDL  X11, X11
+	PADDQ  X12, X12
+	PAND   X9, X10
+	PXOR   X10, X12
 	MOVOU  96(SI), X6
-	PXOR   96(R10), X6
+	PXOR   X12, X6
+	MOVOA  X12, 96(R10)
+	MOVOA  X11, X10
+	PSRAL  $0x1f, X10
+	PADDL  X11, X11
+	PADDQ  X12, X12
+	PAND   X9, X10
+	PXOR   X10, X12
 	MOVOU  112(SI), X7
-	PXOR   112(R10), X7
+	PXOR   X12, X7
+	MOVOA  X12, 112(R10)
+	MOVOA  X11, X10
+	PSRAL  $0x1f, X10
+	PADDQ  X12, X12
+	PAND   X9, X10
+	PXOR   X10, X12
 	MOVOU  (AX), X8
 	PXOR   X8, X0
 	PXOR   X8, X1
@@ -823,84 +738,27 @@ lastWide:
 	AESDECLAST X8, X5
 	AESDECLAST X8, X6
 	AESDECLAST X8, X7
-	MOVOA      (R10), X10
-	PXOR       X10, X0
+	PXOR       (R10), X0
 	MOVOU      X0, (DI)
-	MOVOA      X10, X11
-	PSRLDQ     $0x0f, X11
-	PSLLDQ     $0x01, X10
-	PCLMULQDQ  $0x00, X9, X11
-	PXOR       X11, X10
-	MOVOA      X10, (R10)
-	MOVOA      16(R10), X10
-	PXOR       X10, X1
+	PXOR       16(R10), X1
 	MOVOU      X1, 16(DI)
-	MOVOA      X10, X11
-	PSRLDQ     $0x0f, X11
-	PSLLDQ     $0x01, X10
-	PCLMULQDQ  $0x00, X9, X11
-	PXOR       X11, X10
-	MOVOA      X10, 16(R10)
-	MOVOA      32(R10), X10
-	PXOR       X10, X2
+	PXOR       32(R10), X2
 	MOVOU      X2, 32(DI)
-	MOVOA      X10, X11
-	PSRLDQ     $0x0f, X11
-	PSLLDQ     $0x01, X10
-	PCLMULQDQ  $0x00, X9, X11
-	PXOR       X11, X10
-	MOVOA      X10, 32(R10)
-	MOVOA      48(R10), X10
-	PXOR       X10, X3
+	PXOR       48(R10), X3
 	MOVOU      X3, 48(DI)
-	MOVOA      X10, X11
-	PSRLDQ     $0x0f, X11
-	PSLLDQ     $0x01, X10
-	PCLMULQDQ  $0x00, X9, X11
-	PXOR       X11, X10
-	MOVOA      X10, 48(R10)
-	MOVOA      64(R10), X10
-	PXOR       X10, X4
+	PXOR       64(R10), X4
 	MOVOU      X4, 64(DI)
-	MOVOA      X10, X11
-	PSRLDQ     $0x0f, X11
-	PSLLDQ     $0x01, X10
-	PCLMULQDQ  $0x00, X9, X11
-	PXOR       X11, X10
-	MOVOA      X10, 64(R10)
-	MOVOA      80(R10), X10
-	PXOR       X10, X5
+	PXOR       80(R10), X5
 	MOVOU      X5, 80(DI)
-	MOVOA      X10, X11
-	PSRLDQ     $0x0f, X11
-	PSLLDQ     $0x01, X10
-	PCLMULQDQ  $0x00, X9, X11
-	PXOR       X11, X10
-	MOVOA      X10, 80(R10)
-	MOVOA      96(R10), X10
-	PXOR       X10, X6
+	PXOR       96(R10), X6
 	MOVOU      X6, 96(DI)
-	MOVOA      X10, X11
-	PSRLDQ     $0x0f, X11
-	PSLLDQ     $0x01, X10
-	PCLMULQDQ  $0x00, X9, X11
-	PXOR       X11, X10
-	MOVOA      X10, 96(R10)
-	MOVOA      112(R10), X10
-	PXOR       X10, X7
+	PXOR       112(R10), X7
 	MOVOU      X7, 112(DI)
-	MOVOA      X10, X11
-	PSRLDQ     $0x0f, X11
-	PSLLDQ     $0x01, X10
-	PCLMULQDQ  $0x00, X9, X11
-	PXOR       X11, X10
-	MOVOA      X10, 112(R10)
 	ADDQ       $+128, SI
 	ADDQ       $+128, DI
 	SUBQ       $0x08, R9
 	CMPQ       R9, $0x08
 	JAE        wide
-	MOVOA      (R10), X12
 
 rest:
 	TESTQ R9, R9
@@ -947,14 +805,12 @@ lastSingle:
 	AESDECLAST X8, X0
 	PXOR       X12, X0
 	MOVOU      X0, (DI)
-	MOVOA      X12, X10
-	PSRLQ      $0x3f, X10
-	MOVOA      X10, X11
-	PCLMULQDQ  $0x01, X9, X11
-	PSLLDQ     $0x08, X10
-	PSLLQ      $0x01, X12
+	PSHUFD     $0x13, X12, X11
+	MOVOA      X11, X10
+	PSRAL      $0x1f, X10
+	PADDQ      X12, X12
+	PAND       X9, X10
 	PXOR       X10, X12
-	PXOR       X11, X12
 	ADDQ       $+16, SI
 	ADDQ       $+16, DI
 	SUBQ       $0x01, R9

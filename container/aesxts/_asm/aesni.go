@@ -7,8 +7,8 @@ import (
 )
 
 // AES-NI with SSE encodings only: eight blocks in X0-X7 hide the latency of
-// four to eight cycles; X8 is the round key, X9 the polynomial, X10 and X11
-// are free, X12 is the tweak of the single-block loop.
+// four to eight cycles; X8 is the round key, X12 the next tweak, X9 to X11 serve
+// its doubling. The tweaks of the eight blocks wait on the stack.
 const aesniWide = 8
 
 func generateAESNI() {
@@ -70,39 +70,36 @@ func aesniUnits(round, last sseOp) {
 	// SSE memory operands must be aligned, Go's stack is not.
 	LEAQ(buf.Offset(15), local)
 	ANDQ(I8(-16), local)
+	// What a doubling adds: 0x87 for the bit that leaves the high half, in
+	// the low half; the bit that leaves the low half, in the high half.
 	MOVQ(U32(polynomial), temp)
 	MOVQ(temp, X9)
+	MOVQ(U32(1), temp)
+	MOVQ(temp, X10)
+	PUNPCKLQDQ(X10, X9)
 	Label("unit")
 	MOVQ(blocks, left)
 	MOVOU(at(tweaks, 0), X12)
 	CMPQ(left, U8(aesniWide))
 	JB(LabelRef("rest"))
-	aesniTweaks()
 
 	state := xmm[:aesniWide]
 	Label("wide")
+	PSHUFD(U8(signs), X12, X11)
 	for i, x := range state {
 		MOVOU(at(src, i*blockSize), x)
-		PXOR(at(local, i*blockSize), x)
+		PXOR(X12, x)
+		MOVOA(X12, at(local, i*blockSize))
+		aesniDouble(i < len(state)-1)
 	}
 	aesniRounds(state, round, last, "Wide")
 	for i, x := range state {
-		tweak := at(local, i*blockSize)
-		MOVOA(tweak, X10)
-		PXOR(X10, x)
+		PXOR(at(local, i*blockSize), x)
 		MOVOU(x, at(dst, i*blockSize))
-		// tweak *= x^8
-		MOVOA(X10, X11)
-		PSRLDQ(U8(15), X11)
-		PSLLDQ(U8(1), X10)
-		PCLMULQDQ(U8(0), X9, X11)
-		PXOR(X11, X10)
-		MOVOA(X10, tweak)
 	}
 	advance(aesniWide)
 	CMPQ(left, U8(aesniWide))
 	JAE(LabelRef("wide"))
-	MOVOA(at(local, 0), X12)
 
 	Label("rest")
 	TESTQ(left, left)
@@ -113,7 +110,8 @@ func aesniUnits(round, last sseOp) {
 	aesniRounds(xmm[:1], round, last, "Single")
 	PXOR(X12, X0)
 	MOVOU(X0, at(dst, 0))
-	aesniShift(X12, X12, 1)
+	PSHUFD(U8(signs), X12, X11)
+	aesniDouble(false)
 	advance(1)
 	JNZ(LabelRef("single"))
 	Label("done")
@@ -123,32 +121,21 @@ func aesniUnits(round, last sseOp) {
 	RET()
 }
 
-// aesniTweaks stores the tweaks of the first eight blocks, from X12.
-func aesniTweaks() {
-	MOVOA(X12, X0)
-	aesniShift(X0, X1, 1)
-	for i := range 2 {
-		aesniShift(xmm[i], xmm[2+i], 2)
-	}
-	for i := range 4 {
-		aesniShift(xmm[i], xmm[4+i], 4)
-	}
-	for i, x := range xmm[:aesniWide] {
-		MOVOA(x, at(local, i*blockSize))
-	}
-}
+// signs is the shuffle that puts the top 32 bits of the high half of a tweak
+// in the low half's place, and those of the low half in the high half's.
+const signs = 0x13
 
-// aesniShift sets to = from * x^n, n < 64; it uses X10 and X11.
-func aesniShift(from, to VecPhysical, n int) {
-	MOVOA(from, X10)
-	PSRLQ(U8(64-n), X10) // what leaves each half
-	MOVOA(X10, X11)
-	PCLMULQDQ(U8(1), X9, X11) // the high half's: back through the polynomial
-	PSLLDQ(U8(8), X10)        // the low half's: into the high half
-	if from != to {
-		MOVOA(from, to)
+// aesniDouble sets X12 *= x. The bits that leave are the signs of X11; shifted
+// on, X11 serves the next doubling too: what a doubling adds at the bottom does
+// not get near the top in eight of them. No PCLMULQDQ: on some processors it
+// would compete with the AES units.
+func aesniDouble(more bool) {
+	MOVOA(X11, X10)
+	PSRAL(U8(31), X10)
+	if more {
+		PADDL(X11, X11)
 	}
-	PSLLQ(U8(n), to)
-	PXOR(X10, to)
-	PXOR(X11, to)
+	PADDQ(X12, X12)
+	PAND(X9, X10)
+	PXOR(X10, X12)
 }
