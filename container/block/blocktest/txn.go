@@ -1,7 +1,6 @@
 package blocktest
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 
@@ -19,8 +18,16 @@ func (e *TooLargeError) Error() string {
 func (e *TooLargeError) TooLarge() bool { return true }
 
 // ErrFull is Txn.Reserve's answer when the open transaction has no room left
-// and TxnOptions.OnFull is not set: the caller commits and tries again.
-var ErrFull = errors.New("the open transaction is full")
+// and TxnOptions.OnFull is not set: the caller commits and tries again. It has
+// a method Full() bool for callers that must not import this package.
+var ErrFull error = fullError{}
+
+type fullError struct{}
+
+func (fullError) Error() string { return "the open transaction is full" }
+
+// Full marks the error.
+func (fullError) Full() bool { return true }
 
 // TxnOptions are the limits of a Txn. Zero values mean: no limit.
 type TxnOptions struct {

@@ -179,7 +179,7 @@ func TestTxnFresh(t *testing.T) {
 
 func TestTxnLimits(t *testing.T) {
 	var x *Txn
-	full := 0
+	commits := 0
 	x = NewTxn(NewMem(1<<20), TxnOptions{LimitBytes: 1000, CapacityBytes: 1500})
 	_, err := x.Reserve(1001)
 	var too interface{ TooLarge() bool }
@@ -187,13 +187,15 @@ func TestTxnLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	reserve(t, x, 1000)()
-	if _, err := x.Reserve(1000); !errors.Is(err, ErrFull) || errors.As(err, &too) {
+	_, err = x.Reserve(1000)
+	var full interface{ Full() bool }
+	if !errors.Is(err, ErrFull) || errors.As(err, &too) || !errors.As(err, &full) || !full.Full() {
 		t.Fatal(err)
 	}
-	x.opts.OnFull = func() error { full++; return x.Seal()() }
+	x.opts.OnFull = func() error { commits++; return x.Seal()() }
 	reserve(t, x, 1000)()
-	if full != 1 {
-		t.Fatal("OnFull was called", full, "times")
+	if commits != 1 {
+		t.Fatal("OnFull was called", commits, "times")
 	}
 }
 
