@@ -50,7 +50,7 @@ type options struct {
 	step       uint64
 	memory     []byte
 	equalKeys  bool
-	forced     kind
+	forced     string
 	workers    int // most goroutines for one call; 0: GOMAXPROCS
 	splitBytes int // see engine; 0: default of the implementation
 }
@@ -85,9 +85,10 @@ func WithMaxWorkers(n int) Option {
 	return func(o *options) { o.workers = n }
 }
 
-// withImplementation forces one implementation; for tests and benchmarks.
-func withImplementation(k kind) Option {
-	return func(o *options) { o.forced = k }
+// WithImplementation forces one implementation by its name, for tests,
+// benchmarks and diagnosis. New fails when it cannot run on this machine.
+func WithImplementation(name string) Option {
+	return func(o *options) { o.forced = name }
 }
 
 // withSplit sets the bytes from which calls are shared among workers.
@@ -151,13 +152,12 @@ func build(key []byte, unitSize int, o *options) (*engine, error) {
 	if len(o.memory) < ScheduleSize {
 		return nil, fmt.Errorf("%d bytes of memory for the expanded keys: want %d", len(o.memory), ScheduleSize)
 	}
-	if o.forced == kindNone {
-		o.forced = kinds()[0]
-	} else if !o.forced.available() {
-		return nil, fmt.Errorf("implementation %s cannot run here", o.forced)
+	k, err := choose(o.forced)
+	if err != nil {
+		return nil, err
 	}
 	e := &engine{
-		mem: (*schedule)(o.memory), kind: o.forced, rounds: rounds, unitBytes: unitSize,
+		mem: (*schedule)(o.memory), kind: k, rounds: rounds, unitBytes: unitSize,
 		base: o.base, step: o.step, workers: o.workers, splitBytes: o.splitBytes,
 	}
 	if e.splitBytes == 0 {
