@@ -1,5 +1,10 @@
 package aesxts
 
+import (
+	"fmt"
+	"strings"
+)
+
 // kind is one implementation.
 type kind int
 
@@ -31,13 +36,19 @@ func (k kind) String() string {
 // kinds lists what this build can run on this machine, the fastest first.
 func kinds() []kind { return append(asmKinds(), kindGeneric) }
 
-func (k kind) available() bool {
-	for _, have := range kinds() {
-		if k == have {
-			return true
+// choose returns the implementation of that name, or the fastest for "".
+func choose(name string) (kind, error) {
+	list := kinds()
+	if name == "" {
+		return list[0], nil
+	}
+	for _, k := range list {
+		if k.String() == name {
+			return k, nil
 		}
 	}
-	return false
+	return kindNone, fmt.Errorf("implementation %q cannot run here, these can: %s",
+		name, strings.Join(Implementations(), ", "))
 }
 
 // Implementations names what can run on this machine, the fastest, which New

@@ -32,7 +32,7 @@ func SelfTest() error {
 // through the functions that steal.
 func (v *vector) check(k kind) error {
 	unit := len(v.plaintext) - len(v.plaintext)%blockSize
-	e, err := New(v.key, unit, WithTweakBase(v.number), AllowEqualKeys(), withImplementation(k))
+	e, err := New(v.key, unit, WithTweakBase(v.number), AllowEqualKeys(), WithImplementation(k.String()))
 	if err != nil {
 		return err
 	}
@@ -85,12 +85,12 @@ func compareWithGeneric(k kind) error {
 func compareUnits(k kind, key []byte, unit int) error {
 	const units = 3
 	opts := []Option{WithTweak(1<<63, 1<<62)}
-	e, err := New(key, unit, append(opts, withImplementation(k))...)
+	e, err := New(key, unit, append(opts, WithImplementation(k.String()))...)
 	if err != nil {
 		return err
 	}
 	defer e.Wipe()
-	g, err := New(key, unit, append(opts, withImplementation(kindGeneric))...)
+	g, err := New(key, unit, append(opts, WithImplementation(kindGeneric.String()))...)
 	if err != nil {
 		return err
 	}
