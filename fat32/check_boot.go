@@ -252,6 +252,7 @@ func (c *checker) finish() error {
 		return err
 	}
 	// The marks go last: until here a cut leaves a dirty volume dirty.
+	c.io.before = nil
 	if c.ioMark {
 		c.fix(CodeIOErrorMark, "", "the boot sector is marked as after disk errors; the mark is removed")
 	}
