@@ -50,8 +50,8 @@ func AreaBytes(keyBytes int) int64 {
 	return (int64(keyBytes)*afStripes + AreaAlignment - 1) / AreaAlignment * AreaAlignment
 }
 
-// check refuses options that the format does not allow.
-func (o *FormatOptions) check(deviceSize int64) error {
+// Check refuses options that the format does not allow.
+func (o *FormatOptions) Check(deviceSize int64) error {
 	switch {
 	case !validHeaderSize(uint64(o.HeaderSize)):
 		return fmt.Errorf("metadata size %d: not a power of two from 16 KiB to 4 MiB: %w", o.HeaderSize, ErrUnsupported)
@@ -80,7 +80,7 @@ func (o *FormatOptions) check(deviceSize int64) error {
 // by the caller. The payload is left as it is. dev should be new: what it held
 // is not wiped.
 func Format(ctx context.Context, dev block.Device, d kdf.Deriver, o FormatOptions, passphrase []byte) (*Header, *secret.Buffer, error) {
-	if err := o.check(dev.Size()); err != nil {
+	if err := o.Check(dev.Size()); err != nil {
 		return nil, nil, err
 	}
 	key, err := secret.New(o.KeyBytes)

@@ -1,0 +1,125 @@
+package container
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	// writebackBytes: a sequential writer's data are handed to the disk every
+	// so many bytes instead of all at the sync.
+	writebackBytes = 8 << 20
+	// prefetchBytes is how far a sequential reader's data are read ahead.
+	prefetchBytes = 2 << 20
+	// streamStart is how much must have been read in sequence before anything
+	// is read ahead.
+	streamStart = 256 << 10
+	// maxStreams is how many sequential streams are followed at once in each
+	// direction.
+	maxStreams = 4
+	// hintQueue bounds the hints waiting; more are dropped.
+	hintQueue = 16
+)
+
+// hinter is a device that takes hints, such as image.File.
+type hinter interface {
+	StartWriteback(off, n int64) error
+	Prefetch(off, n int64) error
+	DropCache(off, n int64) error
+}
+
+// stream follows one sequence of requests.
+type stream struct {
+	start int64 // first byte of the sequence
+	next  int64 // where it goes on
+	done  int64 // up to where a hint was given
+}
+
+// hints watches the requests of a volume, recognises sequences and gives the
+// host hints from a goroutine of its own: the calls can block for
+// milliseconds.
+type hints struct {
+	dev     hinter
+	base    int64 // added to payload offsets
+	size    int64
+	mu      sync.Mutex
+	writes  []stream // most recent last
+	reads   []stream
+	jobs    chan func()
+	quit    atomic.Bool // skip the jobs that still wait
+	stopped sync.WaitGroup
+}
+
+// newHints starts the goroutine; stop ends it.
+func newHints(dev hinter, base, size int64) *hints {
+	h := &hints{dev: dev, base: base, size: size, jobs: make(chan func(), hintQueue)}
+	h.stopped.Go(func() {
+		for job := range h.jobs {
+			if !h.quit.Load() {
+				job()
+			}
+		}
+	})
+	return h
+}
+
+// stop drops the hints that wait and ends the goroutine. No call may follow.
+func (h *hints) stop() {
+	h.quit.Store(true)
+	close(h.jobs)
+	h.stopped.Wait()
+}
+
+// give passes a hint on, or drops it if too many wait. Errors of hints mean
+// nothing: the host need not follow them.
+func (h *hints) give(call func(off, n int64) error, off, n int64) {
+	select {
+	case h.jobs <- func() { _ = call(h.base+off, n) }:
+	default:
+	}
+}
+
+// follow finds the stream that goes on at off or begins a new one in place of
+// the one idle for longest, and moves it to the end of the list.
+func follow(streams []stream, off, n int64) []stream {
+	i := slices.IndexFunc(streams, func(s stream) bool { return s.next == off })
+	s := stream{start: off, done: off}
+	if i >= 0 {
+		s = streams[i]
+	} else if len(streams) == maxStreams {
+		i = 0
+	}
+	if i >= 0 {
+		streams = slices.Delete(streams, i, i+1)
+	}
+	s.next = off + n
+	return append(streams, s)
+}
+
+// wrote is told every write.
+func (h *hints) wrote(off, n int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.writes = follow(h.writes, off, n)
+	if s := &h.writes[len(h.writes)-1]; s.next-s.done >= writebackBytes {
+		h.give(h.dev.StartWriteback, s.done, s.next-s.done)
+		s.done = s.next
+	}
+}
+
+// read is told every read.
+func (h *hints) read(off, n int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.reads = follow(h.reads, off, n)
+	s := &h.reads[len(h.reads)-1]
+	if s.next-s.start < streamStart || s.done-s.next >= prefetchBytes/2 {
+		return
+	}
+	from := max(s.done, s.next)
+	if n := min(prefetchBytes, h.size-from); n > 0 {
+		h.give(h.dev.Prefetch, from, n)
+		s.done = from + n
+	}
+}

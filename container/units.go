@@ -1,0 +1,203 @@
+package container
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"coffer/container/aesxts"
+	"coffer/container/block"
+)
+
+const (
+	// chunkBytes is how much is encrypted and written, or read and decrypted,
+	// at a time: it stays in the second-level cache between the two steps.
+	chunkBytes = 256 << 10
+	// parallelBytes is the size from which a request is worked on by two
+	// goroutines, so that one computes while the other one is in the kernel.
+	parallelBytes = 4 * chunkBytes
+)
+
+// unitDevice encrypts whole data units on their way to a device and offers
+// byte granularity above it. Offsets count from the start of the payload.
+type unitDevice struct {
+	dev    block.Device
+	base   int64 // where the payload begins on dev
+	unit   int64 // bytes of a data unit
+	engine aesxts.Engine
+	locks  rangeLock
+	pool   sync.Pool // of *[]byte with chunkBytes
+}
+
+func newUnitDevice(dev block.Device, base int64, engine aesxts.Engine) *unitDevice {
+	u := &unitDevice{dev: dev, base: base, unit: int64(engine.UnitSize()), engine: engine}
+	u.pool.New = func() any { b := make([]byte, chunkBytes); return &b }
+	return u
+}
+
+// chunk is a part of a request: p at off, inside the whole units [start, end).
+type chunk struct {
+	p          []byte
+	off        int64
+	start, end int64 // bytes, multiples of the unit
+}
+
+// split cuts a request into chunks that end on multiples of chunkBytes.
+func (u *unitDevice) split(p []byte, off int64) []chunk {
+	chunks := make([]chunk, 0, len(p)/chunkBytes+2)
+	for len(p) > 0 {
+		n := min(chunkBytes-int(off%chunkBytes), len(p))
+		chunks = append(chunks, u.chunk(p[:n], off))
+		p, off = p[n:], off+int64(n)
+	}
+	return chunks
+}
+
+func (u *unitDevice) chunk(p []byte, off int64) chunk {
+	end := off + int64(len(p)) + u.unit - 1
+	return chunk{p: p, off: off, start: off - off%u.unit, end: end - end%u.unit}
+}
+
+// run works on a request chunk by chunk and returns the bytes that were done
+// before the first failure.
+func (u *unitDevice) run(p []byte, off int64, exclusive bool, work func(chunk) error) (int, error) {
+	whole := u.chunk(p, off)
+	hold := u.locks.acquire(uint64(whole.start/u.unit), uint64(whole.end/u.unit), exclusive)
+	defer u.locks.release(hold)
+	if whole.end-whole.start <= chunkBytes {
+		if err := work(whole); err != nil {
+			return 0, err
+		}
+		return len(p), nil
+	}
+	chunks := u.split(p, off)
+	if len(p) >= parallelBytes && runtime.GOMAXPROCS(0) > 1 {
+		return u.runParallel(chunks, len(p), work)
+	}
+	for _, c := range chunks {
+		if err := work(c); err != nil {
+			return int(c.off - off), err
+		}
+	}
+	return len(p), nil
+}
+
+// runParallel is run with two goroutines that take chunks in turn.
+func (u *unitDevice) runParallel(chunks []chunk, total int, work func(chunk) error) (int, error) {
+	errs := make([]error, len(chunks))
+	var next atomic.Int64
+	var failed atomic.Bool
+	loop := func() {
+		for !failed.Load() {
+			i := int(next.Add(1) - 1)
+			if i >= len(chunks) {
+				return
+			}
+			if errs[i] = work(chunks[i]); errs[i] != nil {
+				failed.Store(true)
+			}
+		}
+	}
+	var other sync.WaitGroup
+	other.Go(loop)
+	loop()
+	other.Wait()
+	for i, err := range errs {
+		if err != nil {
+			// Chunks are taken in order, so all before the first failure
+			// were taken, and succeeded.
+			return int(chunks[i].off - chunks[0].off), err
+		}
+	}
+	return total, nil
+}
+
+// writeAt stores p at off: the units p covers are encrypted from it, the edges
+// are merged with what is there.
+func (u *unitDevice) writeAt(p []byte, off int64) (int, error) {
+	return u.run(p, off, true, u.writeChunk)
+}
+
+func (u *unitDevice) writeChunk(c chunk) error {
+	pooled := u.pool.Get().(*[]byte)
+	defer u.pool.Put(pooled)
+	out := (*pooled)[:c.end-c.start]
+	first := uint64(c.start / u.unit)
+	// The edges: old content, decrypted, with the new bytes laid over it.
+	head, tail := c.off > c.start, c.off+int64(len(c.p)) < c.end
+	if head || tail && len(out) == int(u.unit) {
+		if err := u.merge(out[:u.unit], c.start, c); err != nil {
+			return err
+		}
+	}
+	if last := c.end - u.unit; tail && last > c.start {
+		if err := u.merge(out[len(out)-int(u.unit):], last, c); err != nil {
+			return err
+		}
+	}
+	// What lies between: straight from the caller's buffer.
+	from, to := int64(0), int64(len(out))
+	if head || tail && len(out) == int(u.unit) {
+		from = u.unit
+	}
+	if tail && to > u.unit {
+		to -= u.unit
+	}
+	if from < to {
+		src := c.p[c.start+from-c.off:][:to-from]
+		u.engine.EncryptUnits(out[from:to], src, first+uint64(from/u.unit))
+	}
+	_, err := u.dev.WriteAt(out, u.base+c.start)
+	return err
+}
+
+// merge makes the new ciphertext of one edge unit at start in buf.
+func (u *unitDevice) merge(buf []byte, start int64, c chunk) error {
+	if err := block.ReadFull(u.dev, buf, u.base+start); err != nil {
+		return fmt.Errorf("read the rest of a data unit: %w", err)
+	}
+	n := uint64(start / u.unit)
+	u.engine.DecryptUnits(buf, buf, n)
+	if c.off > start {
+		copy(buf[c.off-start:], c.p)
+	} else {
+		copy(buf, c.p[start-c.off:])
+	}
+	u.engine.EncryptUnits(buf, buf, n)
+	return nil
+}
+
+// readAt fills p from off.
+func (u *unitDevice) readAt(p []byte, off int64) (int, error) {
+	return u.run(p, off, false, u.readChunk)
+}
+
+func (u *unitDevice) readChunk(c chunk) error {
+	first := uint64(c.start / u.unit)
+	if c.start == c.off && int64(len(c.p)) == c.end-c.start {
+		if err := u.readUnits(c.p, c.start); err != nil {
+			return err
+		}
+		u.engine.DecryptUnits(c.p, c.p, first)
+		return nil
+	}
+	pooled := u.pool.Get().(*[]byte)
+	defer u.pool.Put(pooled)
+	buf := (*pooled)[:c.end-c.start]
+	if err := u.readUnits(buf, c.start); err != nil {
+		return err
+	}
+	u.engine.DecryptUnits(buf, buf, first)
+	copy(c.p, buf[c.off-c.start:])
+	return nil
+}
+
+func (u *unitDevice) readUnits(buf []byte, start int64) error {
+	err := block.ReadFull(u.dev, buf, u.base+start)
+	if err == io.ErrUnexpectedEOF {
+		err = fmt.Errorf("the image ends inside the payload: %w", ErrChanged)
+	}
+	return err
+}
