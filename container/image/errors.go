@@ -35,9 +35,9 @@ func (e *InUseError) Error() string {
 // Is makes errors.Is(err, ErrInUse) true.
 func (e *InUseError) Is(target error) bool { return target == ErrInUse }
 
-// classify adds the package's sentinel to errors of the host that callers
-// must recognise.
-func classify(err error) error {
+// Classify adds ErrNoSpace or ErrFileTooLarge to errors of the host that mean
+// it, so that callers recognise them on every system.
+func Classify(err error) error {
 	switch {
 	case err == nil, errors.Is(err, ErrNoSpace), errors.Is(err, ErrFileTooLarge):
 		return err

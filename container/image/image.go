@@ -112,11 +112,11 @@ func (f *File) prepare(o Options) error {
 		markSparse(f.f)
 	}
 	if err := f.f.Truncate(f.size); err != nil {
-		return classify(err)
+		return Classify(err)
 	}
 	if o.Preallocate {
 		if err := f.preallocate(o); err != nil {
-			return classify(err)
+			return Classify(err)
 		}
 	}
 	id, _, err := identify(f.f)
@@ -239,7 +239,7 @@ func (f *File) WriteAt(p []byte, off int64) (int, error) {
 	}
 	n, err := f.f.WriteAt(p, off) // os.File completes short writes
 	if err != nil {
-		return n, fmt.Errorf("write image %s at %d: %w", f.path, off, classify(err))
+		return n, fmt.Errorf("write image %s at %d: %w", f.path, off, Classify(err))
 	}
 	return n, nil
 }
@@ -255,15 +255,20 @@ func (f *File) Sync() error {
 		return err
 	}
 	if err := syncFile(f.f); err != nil {
-		return fmt.Errorf("sync image %s: %w", f.path, classify(err))
+		return fmt.Errorf("sync image %s: %w", f.path, Classify(err))
 	}
 	return f.check(true)
 }
 
 // SyncName makes the file's directory entry durable, once after Create.
 func (f *File) SyncName() error {
-	if err := syncDir(filepath.Dir(f.path)); err != nil {
-		return fmt.Errorf("sync folder of image %s: %w", f.path, err)
+	return SyncFolder(filepath.Dir(f.path))
+}
+
+// SyncFolder makes the names in a folder durable, where the system can.
+func SyncFolder(path string) error {
+	if err := syncDir(path); err != nil {
+		return fmt.Errorf("sync folder: %w", err)
 	}
 	return nil
 }
@@ -278,7 +283,7 @@ func (f *File) Truncate(size int64) error {
 		return err
 	}
 	if err := f.f.Truncate(size); err != nil {
-		return fmt.Errorf("resize image %s to %d: %w", f.path, size, classify(err))
+		return fmt.Errorf("resize image %s to %d: %w", f.path, size, Classify(err))
 	}
 	f.size = size
 	return nil

@@ -55,7 +55,7 @@ func (f *File) Discard(off, n int64) error {
 		return err
 	}
 	if err := punch(f.f, off, n); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return fmt.Errorf("discard in image %s: %w", f.path, classify(err))
+		return fmt.Errorf("discard in image %s: %w", f.path, Classify(err))
 	}
 	return nil
 }
