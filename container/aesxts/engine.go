@@ -53,6 +53,7 @@ type options struct {
 	forced     string
 	workers    int // most goroutines for one call; 0: GOMAXPROCS
 	splitBytes int // see engine; 0: default of the implementation
+	chunkBytes int
 }
 
 // WithTweak numbers the units base, base+step, base+2*step, ... The default is
@@ -91,9 +92,10 @@ func WithImplementation(name string) Option {
 	return func(o *options) { o.forced = name }
 }
 
-// withSplit sets the bytes from which calls are shared among workers.
-func withSplit(n int) Option {
-	return func(o *options) { o.splitBytes = n }
+// withSplit sets the bytes from which calls are shared among workers, and the
+// bytes a worker claims at once.
+func withSplit(from, chunk int) Option {
+	return func(o *options) { o.splitBytes, o.chunkBytes = from, chunk }
 }
 
 // engine implements Engine. It holds no key material but the pointer to it.
@@ -107,6 +109,7 @@ type engine struct {
 	step       uint64
 	workers    int
 	splitBytes int // calls of at least this many bytes are shared among workers
+	chunkBytes int // what a worker claims at once; at least one unit
 }
 
 // New makes an engine. key is K1 || K2 of 32 bytes (AES-128-XTS) or 64 bytes
@@ -158,10 +161,10 @@ func build(key []byte, unitSize int, o *options) (*engine, error) {
 	}
 	e := &engine{
 		mem: (*schedule)(o.memory), kind: k, rounds: rounds, unitBytes: unitSize,
-		base: o.base, step: o.step, workers: o.workers, splitBytes: o.splitBytes,
+		base: o.base, step: o.step, workers: o.workers, splitBytes: o.splitBytes, chunkBytes: o.chunkBytes,
 	}
 	if e.splitBytes == 0 {
-		e.splitBytes = e.kind.splitBytes()
+		e.splitBytes, e.chunkBytes = k.split()
 	}
 	e.mem.fill(key, e.kind)
 	return e, nil

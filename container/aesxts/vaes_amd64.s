@@ -123,7 +123,7 @@ last:
 
 // func encryptVAES(keys *byte, rounds int, dst *byte, src *byte, tweaks *byte, units int, blocks int)
 // Requires: AES, AVX, AVX2, PCLMULQDQ, VAES, VPCLMULQDQ
-TEXT ·encryptVAES(SB), NOSPLIT, $256-56
+TEXT ·encryptVAES(SB), NOSPLIT, $512-56
 	MOVQ         keys+0(FP), AX
 	MOVQ         rounds+8(FP), BX
 	MOVQ         dst+16(FP), DI
@@ -132,6 +132,7 @@ TEXT ·encryptVAES(SB), NOSPLIT, $256-56
 	MOVQ         units+40(FP), CX
 	MOVQ         blocks+48(FP), R8
 	LEAQ         (SP), R10
+	LEAQ         256(SP), R12
 	MOVQ         $0x00000087, R11
 	VMOVQ        R11, X9
 	VPBROADCASTQ X9, Y9
@@ -225,6 +226,12 @@ wide:
 	VAESENC        Y8, Y5, Y5
 	VAESENC        Y8, Y6, Y6
 	VAESENC        Y8, Y7, Y7
+	VMOVDQU        (R10), Y10
+	VPSRLDQ        $0x0e, Y10, Y11
+	VPSLLDQ        $0x02, Y10, Y10
+	VPCLMULQDQ     $0x00, Y9, Y11, Y11
+	VPXOR          Y11, Y10, Y10
+	VMOVDQU        Y10, (R12)
 	VBROADCASTI128 32(AX), Y8
 	VAESENC        Y8, Y0, Y0
 	VAESENC        Y8, Y1, Y1
@@ -234,6 +241,12 @@ wide:
 	VAESENC        Y8, Y5, Y5
 	VAESENC        Y8, Y6, Y6
 	VAESENC        Y8, Y7, Y7
+	VMOVDQU        32(R10), Y10
+	VPSRLDQ        $0x0e, Y10, Y11
+	VPSLLDQ        $0x02, Y10, Y10
+	VPCLMULQDQ     $0x00, Y9, Y11, Y11
+	VPXOR          Y11, Y10, Y10
+	VMOVDQU        Y10, 32(R12)
 	VBROADCASTI128 48(AX), Y8
 	VAESENC        Y8, Y0, Y0
 	VAESENC        Y8, Y1, Y1
@@ -243,6 +256,12 @@ wide:
 	VAESENC        Y8, Y5, Y5
 	VAESENC        Y8, Y6, Y6
 	VAESENC        Y8, Y7, Y7
+	VMOVDQU        64(R10), Y10
+	VPSRLDQ        $0x0e, Y10, Y11
+	VPSLLDQ        $0x02, Y10, Y10
+	VPCLMULQDQ     $0x00, Y9, Y11, Y11
+	VPXOR          Y11, Y10, Y10
+	VMOVDQU        Y10, 64(R12)
 	VBROADCASTI128 64(AX), Y8
 	VAESENC        Y8, Y0, Y0
 	VAESENC        Y8, Y1, Y1
@@ -252,6 +271,12 @@ wide:
 	VAESENC        Y8, Y5, Y5
 	VAESENC        Y8, Y6, Y6
 	VAESENC        Y8, Y7, Y7
+	VMOVDQU        96(R10), Y10
+	VPSRLDQ        $0x0e, Y10, Y11
+	VPSLLDQ        $0x02, Y10, Y10
+	VPCLMULQDQ     $0x00, Y9, Y11, Y11
+	VPXOR          Y11, Y10, Y10
+	VMOVDQU        Y10, 96(R12)
 	VBROADCASTI128 80(AX), Y8
 	VAESENC        Y8, Y0, Y0
 	VAESENC        Y8, Y1, Y1
@@ -261,6 +286,12 @@ wide:
 	VAESENC        Y8, Y5, Y5
 	VAESENC        Y8, Y6, Y6
 	VAESENC        Y8, Y7, Y7
+	VMOVDQU        128(R10), Y10
+	VPSRLDQ        $0x0e, Y10, Y11
+	VPSLLDQ        $0x02, Y10, Y10
+	VPCLMULQDQ     $0x00, Y9, Y11, Y11
+	VPXOR          Y11, Y10, Y10
+	VMOVDQU        Y10, 128(R12)
 	VBROADCASTI128 96(AX), Y8
 	VAESENC        Y8, Y0, Y0
 	VAESENC        Y8, Y1, Y1
@@ -270,6 +301,12 @@ wide:
 	VAESENC        Y8, Y5, Y5
 	VAESENC        Y8, Y6, Y6
 	VAESENC        Y8, Y7, Y7
+	VMOVDQU        160(R10), Y10
+	VPSRLDQ        $0x0e, Y10, Y11
+	VPSLLDQ        $0x02, Y10, Y10
+	VPCLMULQDQ     $0x00, Y9, Y11, Y11
+	VPXOR          Y11, Y10, Y10
+	VMOVDQU        Y10, 160(R12)
 	VBROADCASTI128 112(AX), Y8
 	VAESENC        Y8, Y0, Y0
 	VAESENC        Y8, Y1, Y1
@@ -279,6 +316,12 @@ wide:
 	VAESENC        Y8, Y5, Y5
 	VAESENC        Y8, Y6, Y6
 	VAESENC        Y8, Y7, Y7
+	VMOVDQU        192(R10), Y10
+	VPSRLDQ        $0x0e, Y10, Y11
+	VPSLLDQ        $0x02, Y10, Y10
+	VPCLMULQDQ     $0x00, Y9, Y11, Y11
+	VPXOR          Y11, Y10, Y10
+	VMOVDQU        Y10, 192(R12)
 	VBROADCASTI128 128(AX), Y8
 	VAESENC        Y8, Y0, Y0
 	VAESENC        Y8, Y1, Y1
@@ -288,6 +331,12 @@ wide:
 	VAESENC        Y8, Y5, Y5
 	VAESENC        Y8, Y6, Y6
 	VAESENC        Y8, Y7, Y7
+	VMOVDQU        224(R10), Y10
+	VPSRLDQ        $0x0e, Y10, Y11
+	VPSLLDQ        $0x02, Y10, Y10
+	VPCLMULQDQ     $0x00, Y9, Y11, Y11
+	VPXOR          Y11, Y10, Y10
+	VMOVDQU        Y10, 224(R12)
 	VBROADCASTI128 144(AX), Y8
 	VAESENC        Y8, Y0, Y0
 	VAESENC        Y8, Y1, Y1
@@ -340,78 +389,31 @@ wide:
 
 lastWide:
 	VBROADCASTI128 (R11), Y8
-	VAESENCLAST    Y8, Y0, Y0
-	VAESENCLAST    Y8, Y1, Y1
-	VAESENCLAST    Y8, Y2, Y2
-	VAESENCLAST    Y8, Y3, Y3
-	VAESENCLAST    Y8, Y4, Y4
-	VAESENCLAST    Y8, Y5, Y5
-	VAESENCLAST    Y8, Y6, Y6
-	VAESENCLAST    Y8, Y7, Y7
-	VMOVDQU        (R10), Y10
-	VPXOR          Y10, Y0, Y0
+	VPXOR          (R10), Y8, Y10
+	VAESENCLAST    Y10, Y0, Y0
 	VMOVDQU        Y0, (DI)
-	VPSRLDQ        $0x0e, Y10, Y11
-	VPSLLDQ        $0x02, Y10, Y10
-	VPCLMULQDQ     $0x00, Y9, Y11, Y11
-	VPXOR          Y11, Y10, Y10
-	VMOVDQU        Y10, (R10)
-	VMOVDQU        32(R10), Y10
-	VPXOR          Y10, Y1, Y1
+	VPXOR          32(R10), Y8, Y10
+	VAESENCLAST    Y10, Y1, Y1
 	VMOVDQU        Y1, 32(DI)
-	VPSRLDQ        $0x0e, Y10, Y11
-	VPSLLDQ        $0x02, Y10, Y10
-	VPCLMULQDQ     $0x00, Y9, Y11, Y11
-	VPXOR          Y11, Y10, Y10
-	VMOVDQU        Y10, 32(R10)
-	VMOVDQU        64(R10), Y10
-	VPXOR          Y10, Y2, Y2
+	VPXOR          64(R10), Y8, Y10
+	VAESENCLAST    Y10, Y2, Y2
 	VMOVDQU        Y2, 64(DI)
-	VPSRLDQ        $0x0e, Y10, Y11
-	VPSLLDQ        $0x02, Y10, Y10
-	VPCLMULQDQ     $0x00, Y9, Y11, Y11
-	VPXOR          Y11, Y10, Y10
-	VMOVDQU        Y10, 64(R10)
-	VMOVDQU        96(R10), Y10
-	VPXOR          Y10, Y3, Y3
+	VPXOR          96(R10), Y8, Y10
+	VAESENCLAST    Y10, Y3, Y3
 	VMOVDQU        Y3, 96(DI)
-	VPSRLDQ        $0x0e, Y10, Y11
-	VPSLLDQ        $0x02, Y10, Y10
-	VPCLMULQDQ     $0x00, Y9, Y11, Y11
-	VPXOR          Y11, Y10, Y10
-	VMOVDQU        Y10, 96(R10)
-	VMOVDQU        128(R10), Y10
-	VPXOR          Y10, Y4, Y4
+	VPXOR          128(R10), Y8, Y10
+	VAESENCLAST    Y10, Y4, Y4
 	VMOVDQU        Y4, 128(DI)
-	VPSRLDQ        $0x0e, Y10, Y11
-	VPSLLDQ        $0x02, Y10, Y10
-	VPCLMULQDQ     $0x00, Y9, Y11, Y11
-	VPXOR          Y11, Y10, Y10
-	VMOVDQU        Y10, 128(R10)
-	VMOVDQU        160(R10), Y10
-	VPXOR          Y10, Y5, Y5
+	VPXOR          160(R10), Y8, Y10
+	VAESENCLAST    Y10, Y5, Y5
 	VMOVDQU        Y5, 160(DI)
-	VPSRLDQ        $0x0e, Y10, Y11
-	VPSLLDQ        $0x02, Y10, Y10
-	VPCLMULQDQ     $0x00, Y9, Y11, Y11
-	VPXOR          Y11, Y10, Y10
-	VMOVDQU        Y10, 160(R10)
-	VMOVDQU        192(R10), Y10
-	VPXOR          Y10, Y6, Y6
+	VPXOR          192(R10), Y8, Y10
+	VAESENCLAST    Y10, Y6, Y6
 	VMOVDQU        Y6, 192(DI)
-	VPSRLDQ        $0x0e, Y10, Y11
-	VPSLLDQ        $0x02, Y10, Y10
-	VPCLMULQDQ     $0x00, Y9, Y11, Y11
-	VPXOR          Y11, Y10, Y10
-	VMOVDQU        Y10, 192(R10)
-	VMOVDQU        224(R10), Y10
-	VPXOR          Y10, Y7, Y7
+	VPXOR          224(R10), Y8, Y10
+	VAESENCLAST    Y10, Y7, Y7
 	VMOVDQU        Y7, 224(DI)
-	VPSRLDQ        $0x0e, Y10, Y11
-	VPSLLDQ        $0x02, Y10, Y10
-	VPCLMULQDQ     $0x00, Y9, Y11, Y11
-	VPXOR          Y11, Y10, Y10
-	VMOVDQU        Y10, 224(R10)
+	XCHGQ          R10, R12
 	ADDQ           $+256, SI
 	ADDQ           $+256, DI
 	SUBQ           $0x10, R9
@@ -590,7 +592,7 @@ done:
 
 // func decryptVAES(keys *byte, rounds int, dst *byte, src *byte, tweaks *byte, units int, blocks int)
 // Requires: AES, AVX, AVX2, PCLMULQDQ, VAES, VPCLMULQDQ
-TEXT ·decryptVAES(SB), NOSPLIT, $256-56
+TEXT ·decryptVAES(SB), NOSPLIT, $512-56
 	MOVQ         keys+0(FP), AX
 	MOVQ         rounds+8(FP), BX
 	MOVQ         dst+16(FP), DI
@@ -599,6 +601,7 @@ TEXT ·decryptVAES(SB), NOSPLIT, $256-56
 	MOVQ         units+40(FP), CX
 	MOVQ         blocks+48(FP), R8
 	LEAQ         (SP), R10
+	LEAQ         256(SP), R12
 	MOVQ         $0x00000087, R11
 	VMOVQ        R11, X9
 	VPBROADCASTQ X9, Y9
@@ -692,6 +695,12 @@ wide:
 	VAESDEC        Y8, Y5, Y5
 	VAESDEC        Y8, Y6, Y6
 	VAESDEC        Y8, Y7, Y7
+	VMOVDQU        (R10), Y10
+	VPSRLDQ        $0x0e, Y10, Y11
+	VPSLLDQ        $0x02, Y10, Y10
+	VPCLMULQDQ     $0x00, Y9, Y11, Y11
+	VPXOR          Y11, Y10, Y10
+	VMOVDQU        Y10, (R12)
 	VBROADCASTI128 32(AX), Y8
 	VAESDEC        Y8, Y0, Y0
 	VAESDEC        Y8, Y1, Y1
@@ -701,6 +710,12 @@ wide:
 	VAESDEC        Y8, Y5, Y5
 	VAESDEC        Y8, Y6, Y6
 	VAESDEC        Y8, Y7, Y7
+	VMOVDQU        32(R10), Y10
+	VPSRLDQ        $0x0e, Y10, Y11
+	VPSLLDQ        $0x02, Y10, Y10
+	VPCLMULQDQ     $0x00, Y9, Y11, Y11
+	VPXOR          Y11, Y10, Y10
+	VMOVDQU        Y10, 32(R12)
 	VBROADCASTI128 48(AX), Y8
 	VAESDEC        Y8, Y0, Y0
 	VAESDEC        Y8, Y1, Y1
@@ -710,6 +725,12 @@ wide:
 	VAESDEC        Y8, Y5, Y5
 	VAESDEC        Y8, Y6, Y6
 	VAESDEC        Y8, Y7, Y7
+	VMOVDQU        64(R10), Y10
+	VPSRLDQ        $0x0e, Y10, Y11
+	VPSLLDQ        $0x02, Y10, Y10
+	VPCLMULQDQ     $0x00, Y9, Y11, Y11
+	VPXOR          Y11, Y10, Y10
+	VMOVDQU        Y10, 64(R12)
 	VBROADCASTI128 64(AX), Y8
 	VAESDEC        Y8, Y0, Y0
 	VAESDEC        Y8, Y1, Y1
@@ -719,6 +740,12 @@ wide:
 	VAESDEC        Y8, Y5, Y5
 	VAESDEC        Y8, Y6, Y6
 	VAESDEC        Y8, Y7, Y7
+	VMOVDQU        96(R10), Y10
+	VPSRLDQ        $0x0e, Y10, Y11
+	VPSLLDQ        $0x02, Y10, Y10
+	VPCLMULQDQ     $0x00, Y9, Y11, Y11
+	VPXOR          Y11, Y10, Y10
+	VMOVDQU        Y10, 96(R12)
 	VBROADCASTI128 80(AX), Y8
 	VAESDEC        Y8, Y0, Y0
 	VAESDEC        Y8, Y1, Y1
@@ -728,6 +755,12 @@ wide:
 	VAESDEC        Y8, Y5, Y5
 	VAESDEC        Y8, Y6, Y6
 	VAESDEC        Y8, Y7, Y7
+	VMOVDQU        128(R10), Y10
+	VPSRLDQ        $0x0e, Y10, Y11
+	VPSLLDQ        $0x02, Y10, Y10
+	VPCLMULQDQ     $0x00, Y9, Y11, Y11
+	VPXOR          Y11, Y10, Y10
+	VMOVDQU        Y10, 128(R12)
 	VBROADCASTI128 96(AX), Y8
 	VAESDEC        Y8, Y0, Y0
 	VAESDEC        Y8, Y1, Y1
@@ -737,6 +770,12 @@ wide:
 	VAESDEC        Y8, Y5, Y5
 	VAESDEC        Y8, Y6, Y6
 	VAESDEC        Y8, Y7, Y7
+	VMOVDQU        160(R10), Y10
+	VPSRLDQ        $0x0e, Y10, Y11
+	VPSLLDQ        $0x02, Y10, Y10
+	VPCLMULQDQ     $0x00, Y9, Y11, Y11
+	VPXOR          Y11, Y10, Y10
+	VMOVDQU        Y10, 160(R12)
 	VBROADCASTI128 112(AX), Y8
 	VAESDEC        Y8, Y0, Y0
 	VAESDEC        Y8, Y1, Y1
@@ -746,6 +785,12 @@ wide:
 	VAESDEC        Y8, Y5, Y5
 	VAESDEC        Y8, Y6, Y6
 	VAESDEC        Y8, Y7, Y7
+	VMOVDQU        192(R10), Y10
+	VPSRLDQ        $0x0e, Y10, Y11
+	VPSLLDQ        $0x02, Y10, Y10
+	VPCLMULQDQ     $0x00, Y9, Y11, Y11
+	VPXOR          Y11, Y10, Y10
+	VMOVDQU        Y10, 192(R12)
 	VBROADCASTI128 128(AX), Y8
 	VAESDEC        Y8, Y0, Y0
 	VAESDEC        Y8, Y1, Y1
@@ -755,6 +800,12 @@ wide:
 	VAESDEC        Y8, Y5, Y5
 	VAESDEC        Y8, Y6, Y6
 	VAESDEC        Y8, Y7, Y7
+	VMOVDQU        224(R10), Y10
+	VPSRLDQ        $0x0e, Y10, Y11
+	VPSLLDQ        $0x02, Y10, Y10
+	VPCLMULQDQ     $0x00, Y9, Y11, Y11
+	VPXOR          Y11, Y10, Y10
+	VMOVDQU        Y10, 224(R12)
 	VBROADCASTI128 144(AX), Y8
 	VAESDEC        Y8, Y0, Y0
 	VAESDEC        Y8, Y1, Y1
@@ -807,78 +858,31 @@ wide:
 
 lastWide:
 	VBROADCASTI128 (R11), Y8
-	VAESDECLAST    Y8, Y0, Y0
-	VAESDECLAST    Y8, Y1, Y1
-	VAESDECLAST    Y8, Y2, Y2
-	VAESDECLAST    Y8, Y3, Y3
-	VAESDECLAST    Y8, Y4, Y4
-	VAESDECLAST    Y8, Y5, Y5
-	VAESDECLAST    Y8, Y6, Y6
-	VAESDECLAST    Y8, Y7, Y7
-	VMOVDQU        (R10), Y10
-	VPXOR          Y10, Y0, Y0
+	VPXOR          (R10), Y8, Y10
+	VAESDECLAST    Y10, Y0, Y0
 	VMOVDQU        Y0, (DI)
-	VPSRLDQ        $0x0e, Y10, Y11
-	VPSLLDQ        $0x02, Y10, Y10
-	VPCLMULQDQ     $0x00, Y9, Y11, Y11
-	VPXOR          Y11, Y10, Y10
-	VMOVDQU        Y10, (R10)
-	VMOVDQU        32(R10), Y10
-	VPXOR          Y10, Y1, Y1
+	VPXOR          32(R10), Y8, Y10
+	VAESDECLAST    Y10, Y1, Y1
 	VMOVDQU        Y1, 32(DI)
-	VPSRLDQ        $0x0e, Y10, Y11
-	VPSLLDQ        $0x02, Y10, Y10
-	VPCLMULQDQ     $0x00, Y9, Y11, Y11
-	VPXOR          Y11, Y10, Y10
-	VMOVDQU        Y10, 32(R10)
-	VMOVDQU        64(R10), Y10
-	VPXOR          Y10, Y2, Y2
+	VPXOR          64(R10), Y8, Y10
+	VAESDECLAST    Y10, Y2, Y2
 	VMOVDQU        Y2, 64(DI)
-	VPSRLDQ        $0x0e, Y10, Y11
-	VPSLLDQ        $0x02, Y10, Y10
-	VPCLMULQDQ     $0x00, Y9, Y11, Y11
-	VPXOR          Y11, Y10, Y10
-	VMOVDQU        Y10, 64(R10)
-	VMOVDQU        96(R10), Y10
-	VPXOR          Y10, Y3, Y3
+	VPXOR          96(R10), Y8, Y10
+	VAESDECLAST    Y10, Y3, Y3
 	VMOVDQU        Y3, 96(DI)
-	VPSRLDQ        $0x0e, Y10, Y11
-	VPSLLDQ        $0x02, Y10, Y10
-	VPCLMULQDQ     $0x00, Y9, Y11, Y11
-	VPXOR          Y11, Y10, Y10
-	VMOVDQU        Y10, 96(R10)
-	VMOVDQU        128(R10), Y10
-	VPXOR          Y10, Y4, Y4
+	VPXOR          128(R10), Y8, Y10
+	VAESDECLAST    Y10, Y4, Y4
 	VMOVDQU        Y4, 128(DI)
-	VPSRLDQ        $0x0e, Y10, Y11
-	VPSLLDQ        $0x02, Y10, Y10
-	VPCLMULQDQ     $0x00, Y9, Y11, Y11
-	VPXOR          Y11, Y10, Y10
-	VMOVDQU        Y10, 128(R10)
-	VMOVDQU        160(R10), Y10
-	VPXOR          Y10, Y5, Y5
+	VPXOR          160(R10), Y8, Y10
+	VAESDECLAST    Y10, Y5, Y5
 	VMOVDQU        Y5, 160(DI)
-	VPSRLDQ        $0x0e, Y10, Y11
-	VPSLLDQ        $0x02, Y10, Y10
-	VPCLMULQDQ     $0x00, Y9, Y11, Y11
-	VPXOR          Y11, Y10, Y10
-	VMOVDQU        Y10, 160(R10)
-	VMOVDQU        192(R10), Y10
-	VPXOR          Y10, Y6, Y6
+	VPXOR          192(R10), Y8, Y10
+	VAESDECLAST    Y10, Y6, Y6
 	VMOVDQU        Y6, 192(DI)
-	VPSRLDQ        $0x0e, Y10, Y11
-	VPSLLDQ        $0x02, Y10, Y10
-	VPCLMULQDQ     $0x00, Y9, Y11, Y11
-	VPXOR          Y11, Y10, Y10
-	VMOVDQU        Y10, 192(R10)
-	VMOVDQU        224(R10), Y10
-	VPXOR          Y10, Y7, Y7
+	VPXOR          224(R10), Y8, Y10
+	VAESDECLAST    Y10, Y7, Y7
 	VMOVDQU        Y7, 224(DI)
-	VPSRLDQ        $0x0e, Y10, Y11
-	VPSLLDQ        $0x02, Y10, Y10
-	VPCLMULQDQ     $0x00, Y9, Y11, Y11
-	VPXOR          Y11, Y10, Y10
-	VMOVDQU        Y10, 224(R10)
+	XCHGQ          R10, R12
 	ADDQ           $+256, SI
 	ADDQ           $+256, DI
 	SUBQ           $0x10, R9

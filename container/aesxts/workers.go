@@ -28,9 +28,7 @@ func (e *engine) share(dst, src []byte, at number, decrypt bool) bool {
 		workers = min(workers, e.workers)
 	}
 	units := len(src) / e.unitBytes
-	// Chunks of half the threshold keep the workers' ends together without
-	// making the claims frequent.
-	chunk := max(1, (e.splitBytes/2+e.unitBytes-1)/e.unitBytes)
+	chunk := max(1, e.chunkBytes/e.unitBytes)
 	chunks := (units + chunk - 1) / chunk
 	workers = min(workers, chunks)
 	if workers < 2 {

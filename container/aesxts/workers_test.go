@@ -31,7 +31,7 @@ func TestSharedEqualsSingle(t *testing.T) {
 			const first = 1<<64 - 5 // unit numbers beyond 64 bits
 			single.EncryptUnits(want, plain, first)
 			for _, procs := range []int{1, 2, 3, 8} {
-				shared, err := New(key, unit, append(opts, withSplit(8192))...)
+				shared, err := New(key, unit, append(opts, withSplit(8192, 4096))...)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -55,7 +55,7 @@ func TestSharedEqualsSingle(t *testing.T) {
 func TestConcurrentUse(t *testing.T) {
 	eachKind(t, func(t *testing.T, k kind) {
 		withProcs(t, 4, func() {
-			e := mustNew(t, 64, 512, WithImplementation(k.String()), withSplit(8192))
+			e := mustNew(t, 64, 512, WithImplementation(k.String()), withSplit(8192, 4096))
 			var all sync.WaitGroup
 			for g := range 8 {
 				all.Go(func() {
@@ -77,7 +77,7 @@ func TestConcurrentUse(t *testing.T) {
 
 func TestWorkersEnd(t *testing.T) {
 	withProcs(t, 8, func() {
-		e := mustNew(t, 64, 512, withSplit(4096))
+		e := mustNew(t, 64, 512, withSplit(4096, 2048))
 		before := runtime.NumGoroutine()
 		buf := make([]byte, 1<<20)
 		for range 100 {

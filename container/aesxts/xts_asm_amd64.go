@@ -39,16 +39,15 @@ func asmKinds() []kind {
 	return found
 }
 
-// splitBytes: see engine. A worker starts some microseconds late, in which one
-// goroutine has done this much.
-func (k kind) splitBytes() int {
+// split: see engine, splitBytes and chunkBytes. docs/adr-0002 has the figures.
+func (k kind) split() (from, chunk int) {
 	switch k {
-	case kindVAES512, kindVAES:
-		return 256 << 10
-	case kindAESNI:
-		return 128 << 10
+	case kindVAES512:
+		return 2 << 20, 128 << 10
+	case kindVAES, kindAESNI:
+		return 1 << 20, 64 << 10
 	}
-	return 16 << 10
+	return 32 << 10, 4 << 10
 }
 
 // asmTweaks may encrypt more than n blocks, up to the 32 buf has room for.

@@ -20,13 +20,12 @@ func asmKinds() []kind {
 	return []kind{kindARM64}
 }
 
-// splitBytes: see engine. A worker starts some microseconds late, in which one
-// goroutine has done this much.
-func (k kind) splitBytes() int {
+// split: see engine, splitBytes and chunkBytes. docs/adr-0002 has the figures.
+func (k kind) split() (from, chunk int) {
 	if k == kindARM64 {
-		return 128 << 10
+		return 512 << 10, 64 << 10
 	}
-	return 16 << 10
+	return 32 << 10, 4 << 10
 }
 
 // asmTweaks may encrypt more than n blocks, up to the 32 buf has room for.

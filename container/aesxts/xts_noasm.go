@@ -4,8 +4,8 @@ package aesxts
 
 func asmKinds() []kind { return nil }
 
-// splitBytes: see engine. Starting a worker costs some microseconds.
-func (k kind) splitBytes() int { return 16 << 10 }
+// split: see engine, splitBytes and chunkBytes. docs/adr-0002 has the figures.
+func (k kind) split() (from, chunk int) { return 32 << 10, 4 << 10 }
 
 const noAssembly = "aesxts: no assembly in this build"
 

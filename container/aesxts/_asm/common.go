@@ -25,6 +25,7 @@ var (
 	left   = R9  // blocks left of this unit
 	local  = R10 // tweaks of the blocks in flight, on the stack
 	temp   = R11
+	other  = R12 // as local, for the blocks after those
 )
 
 // textTweaks starts a function that encrypts groups of blocks in place; the

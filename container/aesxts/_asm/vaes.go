@@ -58,7 +58,7 @@ func laneCounts(name string, lanes int) [2]Mem {
 
 type avxOp func(mxyz, xyz, xyz1 Op)
 
-// sameWidth returns the register of number 8 in the width of v, and a load of
+// vaesKey returns the register of number 8 in the width of v, and a load of
 // a round key into it.
 func vaesKey(v VecPhysical) (VecPhysical, func(Mem)) {
 	if v.Size() == 16 {
@@ -68,6 +68,15 @@ func vaesKey(v VecPhysical) (VecPhysical, func(Mem)) {
 }
 
 func vaesRounds(state []VecPhysical, round, last avxOp, suffix string) {
+	k := vaesMiddle(state, round, suffix, func(int) {})
+	for _, y := range state {
+		last(k, y, y)
+	}
+}
+
+// vaesMiddle runs all rounds but the last and returns the register that holds
+// its key. between is called after each of the first nine.
+func vaesMiddle(state []VecPhysical, round avxOp, suffix string, between func(r int)) VecPhysical {
 	k, load := vaesKey(state[0])
 	step := func(r int, op avxOp) {
 		load(key(r))
@@ -78,6 +87,7 @@ func vaesRounds(state []VecPhysical, round, last avxOp, suffix string) {
 	step(0, func(a, b, c Op) { VPXOR(a, b, c) })
 	for r := 1; r <= commonRounds; r++ {
 		step(r, round)
+		between(r)
 	}
 	LEAQ(key(10), temp)
 	CMPQ(rounds, U8(10))
@@ -88,14 +98,13 @@ func vaesRounds(state []VecPhysical, round, last avxOp, suffix string) {
 	LEAQ(key(14), temp)
 	Label("last" + suffix)
 	load(at(temp, 0))
-	for _, y := range state {
-		last(k, y, y)
-	}
+	return k
 }
 
 func vaesUnits(round, last avxOp, counts [2]Mem) {
-	buf := AllocLocal(vaesWide * blockSize)
+	buf := AllocLocal(2 * vaesWide * blockSize)
 	LEAQ(buf, local)
+	LEAQ(buf.Offset(vaesWide*blockSize), other)
 	MOVQ(U32(polynomial), temp)
 	VMOVQ(temp, X9)
 	VPBROADCASTQ(X9, Y9)
@@ -110,19 +119,26 @@ func vaesUnits(round, last avxOp, counts [2]Mem) {
 		VMOVDQU(at(local, i*32), y)
 		VPXOR(at(src, i*32), y, y)
 	}
-	vaesRounds(ymm[:8], round, last, "Wide")
-	for i, y := range ymm[:8] {
-		tweak := at(local, i*32)
-		VMOVDQU(tweak, Y10)
-		VPXOR(Y10, y, y)
-		VMOVDQU(y, at(dst, i*32))
+	// The next tweaks are made between the rounds; the halves of the buffer
+	// change places.
+	vaesMiddle(ymm[:8], round, "Wide", func(r int) {
+		if r > 8 {
+			return
+		}
 		// tweak *= x^16
+		VMOVDQU(at(local, (r-1)*32), Y10)
 		VPSRLDQ(U8(14), Y10, Y11)
 		VPSLLDQ(U8(2), Y10, Y10)
 		VPCLMULQDQ(U8(0), Y9, Y11, Y11)
 		VPXOR(Y11, Y10, Y10)
-		VMOVDQU(Y10, tweak)
+		VMOVDQU(Y10, at(other, (r-1)*32))
+	})
+	for i, y := range ymm[:8] {
+		VPXOR(at(local, i*32), Y8, Y10)
+		last(Y10, y, y)
+		VMOVDQU(y, at(dst, i*32))
 	}
+	XCHGQ(local, other)
 	advance(vaesWide)
 	CMPQ(left, U8(vaesWide))
 	JAE(LabelRef("wide"))
