@@ -74,6 +74,7 @@ const (
 	CodeLongNameParts = "long-name-parts"  // parts of a long name that belong to nothing
 	CodeLongNameField = "long-name-fields" // reserved fields of a long-name slot
 	CodeLabel         = "label"            // volume label entry misplaced, repeated or illegal
+	CodeGarbage       = "garbage"          // slot that holds no entry at all
 	CodeTooDamaged    = "too-damaged"      // the look was cut short
 )
 

@@ -40,7 +40,7 @@ func (c *checker) openBoot() error {
 	c.g = c.boot.Geometry
 	c.fat = newCheckFAT(c.io, &c.g)
 	if c.io.txn == nil {
-		c.io.before = c.markDirty
+		c.io.before = c.markUnsound
 	}
 	if c.boot == backup && backup != nil {
 		if err := c.io.write(backup.raw, 0); err != nil {
@@ -56,10 +56,12 @@ func (c *checker) openBoot() error {
 	return c.placeFSInfo()
 }
 
-// markDirty marks the volume dirty before the first change of a repair, so that
-// one that is cut off is taken up again. finish takes the mark away.
-func (c *checker) markDirty() error {
-	c.boot.raw[c.boot.dirtyByte] |= stateDirty
+// markUnsound marks the volume before the first change of a repair, so that one
+// that is cut off is taken up again; finish takes the mark away. It is the mark
+// of disk errors, not the dirty one: on a dirty volume two entries of one start
+// count as one file, and damage of a volume that was closed must not.
+func (c *checker) markUnsound() error {
+	c.boot.raw[c.boot.dirtyByte] |= stateIOError
 	if err := c.io.write(c.boot.raw, 0); err != nil {
 		return err
 	}
@@ -138,7 +140,7 @@ func (c *checker) checkBackup() error {
 	if err := c.io.read(raw, c.boot.backupOffset); err != nil {
 		return err
 	}
-	if c.report.Dirty {
+	if c.boot.raw[c.boot.dirtyByte]&(stateDirty|stateIOError) != 0 {
 		raw[c.boot.dirtyByte] = c.boot.raw[c.boot.dirtyByte] // drivers mark the first only; finish writes both
 	}
 	if bytes.Equal(raw, c.boot.raw) {

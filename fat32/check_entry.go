@@ -5,6 +5,10 @@ import (
 	"fmt"
 )
 
+// noShort in the case byte: the 8.3 name is not meant to be used (written by
+// some Linux drivers; fsck.vfat knows it).
+const noShort = 0x20
+
 // dirNames is what is known of the names in one directory while its entries
 // are looked at.
 type dirNames struct {
@@ -82,6 +86,14 @@ func (c *checker) orphanSlots(d *checkDir, from, to int) {
 // long-name slots from set (-1: none) before it.
 func (c *checker) checkEntry(d *checkDir, names *dirNames, set, i int) error {
 	p := d.slot(i)
+	if c.isGarbage(p) {
+		c.fix(CodeGarbage, c.path(d.node), "the slot at %d holds no entry but other data; it is removed", i)
+		if set < 0 {
+			set = i
+		}
+		d.remove(set, i+1)
+		return nil
+	}
 	if drop := c.checkAttr(d, set, i); drop {
 		return nil
 	}
@@ -104,6 +116,13 @@ func (c *checker) checkEntry(d *checkDir, names *dirNames, set, i int) error {
 	}
 	c.report.Files++
 	return c.checkFile(d, i, e)
+}
+
+// isGarbage reports whether a slot is wrong in so many ways that it never was
+// an entry: it leads to no data, and name or attributes are impossible too.
+func (c *checker) isGarbage(p []byte) bool {
+	e := c.g.Type.decodeEntry(p)
+	return e.cluster != 0 && !c.g.valid(e.cluster) && (e.attr&0xC0 != 0 || !goodShort(&e.name))
 }
 
 func (c *checker) entryPath(d *checkDir, i int) string {
@@ -225,7 +244,6 @@ func (c *checker) checkNames(d *checkDir, names *dirNames, set, i int) {
 	p := d.slot(i)
 	var short [11]byte
 	copy(short[:], p)
-	const noShort = 2 // some Linux drivers: the 8.3 name is not meant to be used
 	if p[12]&noShort != 0 && set < 0 {
 		c.fix(CodeBadShortName, c.entryPath(d, i), "marked as having no 8.3 name, and has no long one; the mark is removed")
 		p[12] &^= noShort

@@ -15,6 +15,9 @@ type checkFAT struct {
 	io    *checkIO
 	g     *Geometry
 	slots [fatSlots]*fatCached
+	// strict, if set, reads without hiding errors; then a sector that cannot be
+	// read in one copy is taken from another (Salvage).
+	strict func(p []byte, off int64) error
 }
 
 type fatCached struct {
@@ -42,11 +45,40 @@ func (f *checkFAT) page(cluster uint32) (*fatCached, error) {
 	p.index = -1 // not valid if the read fails
 	n := min(fatPage, f.g.FATSize-i*fatPage)
 	p.data = slices.Grow(p.data[:0], fatPage)[:n]
-	if err := f.io.read(p.data, f.g.FATOffset+int64(f.g.ActiveFAT)*f.g.FATSize+i*fatPage); err != nil {
+	if err := f.read(p.data, i*fatPage); err != nil {
 		return nil, err
 	}
 	p.index, p.dirty = i, false
 	return p, nil
+}
+
+// read reads a stretch of the FAT that counts, off bytes from its start.
+func (f *checkFAT) read(p []byte, off int64) error {
+	active := f.g.FATOffset + int64(f.g.ActiveFAT)*f.g.FATSize
+	if f.strict == nil {
+		return f.io.read(p, active+off)
+	}
+	if f.strict(p, active+off) == nil {
+		return nil
+	}
+	for done := 0; done < len(p); done += 512 {
+		part := p[done:min(done+512, len(p))]
+		if f.strict(part, active+off+int64(done)) == nil {
+			continue
+		}
+		clear(part) // free clusters, if no copy has it
+		for k := range f.g.FATCount {
+			at := f.g.FATOffset + int64(k)*f.g.FATSize + off + int64(done)
+			if k == f.g.ActiveFAT {
+				continue
+			}
+			if f.strict(part, at) == nil {
+				break
+			}
+			clear(part)
+		}
+	}
+	return nil
 }
 
 // get returns the entry of a cluster, which must be below the limit.

@@ -179,7 +179,7 @@ func (c *checker) checkDots(d *checkDir) error {
 		p := d.slot(i)
 		e := c.g.Type.decodeEntry(p)
 		if e.name == w.name && e.cluster == w.start && e.size == 0 &&
-			e.attr&(AttrDirectory|attrVolumeID) == AttrDirectory && e.attr&0xC0 == 0 && e.ntCase&2 == 0 {
+			e.attr&(AttrDirectory|attrVolumeID) == AttrDirectory && e.attr&0xC0 == 0 && e.ntCase&noShort == 0 {
 			continue
 		}
 		name := shortName(w.name)
@@ -326,22 +326,35 @@ func (c *checker) chainLength(at uint32) (uint32, error) {
 	}
 }
 
-// looksLikeDir reads the first cluster of a directory entry and judges it.
+// looksLikeDir judges the clusters a directory entry leads to.
 func (c *checker) looksLikeDir(e dirEntry, path func() string) (bool, error) {
-	// The first 64 slots are enough, and bound the work per entry.
+	// A few sectors are enough, and bound the work per entry.
+	const most = 16
 	p := make([]byte, min(c.g.ClusterSize, 2048))
-	if err := c.io.read(p, c.g.clusterOffset(e.cluster)); err != nil {
-		return false, fmt.Errorf("directory %s: %w", path(), err)
+	good, bad := 0, 0
+	first, at := entryEnd, e.cluster
+	for n := 0; n < most && c.g.valid(at); n++ {
+		if err := c.io.read(p, c.g.clusterOffset(at)); err != nil {
+			return false, fmt.Errorf("directory %s: %w", path(), err)
+		}
+		if n == 0 && ([11]byte(p[:11]) == dotName || [11]byte(p[slotSize:slotSize+11]) == dotDotName) {
+			return true, nil
+		}
+		v, err := c.fat.get(at)
+		if err != nil {
+			return false, err
+		}
+		if n == 0 {
+			first = v
+		}
+		g, b := scoreSlots(c.g.Type, p, &c.g)
+		good, bad = good+g, bad+b
+		if v == at {
+			break
+		}
+		at = v
 	}
-	if [11]byte(p[:11]) == dotName || [11]byte(p[slotSize:slotSize+11]) == dotDotName {
-		return true, nil
-	}
-	v, err := c.fat.get(e.cluster)
-	if err != nil {
-		return false, err
-	}
-	good, bad := scoreSlots(c.g.Type, p, &c.g)
-	if v == entryFree || e.size != 0 {
+	if first == entryFree || e.size != 0 {
 		return good > bad && good > 0, nil
 	}
 	// An empty cluster is a directory whose dots were lost.
