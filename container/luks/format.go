@@ -1,6 +1,7 @@
 package luks
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -42,6 +43,8 @@ type FormatOptions struct {
 	KeyBytes      int    // 64: AES-256-XTS, 32: AES-128-XTS
 	Label         string // at most 47 bytes
 	KDF           kdf.Params
+
+	digestRounds uint64 // tests lower it; 0: digestRounds
 }
 
 // AreaBytes is the size of the area of one keyslot for a volume key of
@@ -103,7 +106,7 @@ func format(ctx context.Context, dev block.Device, d kdf.Deriver, o FormatOption
 	if err != nil {
 		return nil, err
 	}
-	dig, err := newDigest(ctx, key)
+	dig, err := newDigest(ctx, key, cmp.Or(o.digestRounds, digestRounds))
 	if err != nil {
 		return nil, err
 	}
@@ -137,8 +140,8 @@ func format(ctx context.Context, dev block.Device, d kdf.Deriver, o FormatOption
 
 // newDigest makes the digest object of a volume key: bound to segment 0, to no
 // keyslot yet.
-func newDigest(ctx context.Context, key []byte) (*value, error) {
-	p := kdf.Params{Kind: kdf.PBKDF2, Hash: hashName, Iterations: digestRounds, Salt: make([]byte, kdfSaltBytes)}
+func newDigest(ctx context.Context, key []byte, rounds uint64) (*value, error) {
+	p := kdf.Params{Kind: kdf.PBKDF2, Hash: hashName, Iterations: rounds, Salt: make([]byte, kdfSaltBytes)}
 	if _, err := rand.Read(p.Salt); err != nil {
 		return nil, fmt.Errorf("random numbers: %w", err)
 	}
