@@ -121,13 +121,28 @@ func (c *checker) twoNames(d *checkDir, i int, e dirEntry, owner *startOwner) er
 	return nil
 }
 
-// newerName reports whether a is the name the file was to get.
+// newerName reports whether a is the name the file was to get, when a and b
+// are entries of one file. The move counter tells; without it (a driver that
+// has none) nothing does, and the name found first stays.
 func newerName(a, b dirEntry) bool {
+	if a.ntCase>>moveShift != b.ntCase>>moveShift {
+		return a.ntCase>>moveShift == nextMove(b.ntCase)>>moveShift
+	}
 	if a.modify != b.modify {
 		return a.modify.date > b.modify.date || a.modify.date == b.modify.date && a.modify.clock > b.modify.clock
 	}
 	return false
 }
+
+// The two top bits of a short entry's case byte count moves, modulo 4: the
+// entry a rename writes holds one more than the entry it takes the file from.
+// Nothing else uses these bits, and no other system looks at them. See
+// docs/adr-0100-move-counter.md.
+const moveShift = 6
+
+// nextMove returns the case byte of the new entry of a file that is moved, from
+// the case byte of the entry that is on the disk.
+func nextMove(ntCase byte) byte { return ntCase&(1<<moveShift-1) | (ntCase>>moveShift+1)<<moveShift }
 
 func (c *checker) pathOf(r entryRef) string {
 	return join(c.path(r.node), c.nameAt(r.node, int(r.slot)))
