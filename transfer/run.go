@@ -1,0 +1,227 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"coffer/transfer/rate"
+	"coffer/transfer/report"
+)
+
+// Run copies what was planned. It returns a record in every case but a plan
+// that cannot be run; the error is nil when the run reached its end, also if
+// some files failed (see Record.Incomplete), and otherwise says what stopped it:
+// the context's error when cancelled, ErrNoSpace or syscall.ENOSPC when the
+// target is full. When Run returns nothing of it is running any more, and no
+// short file stands under a final name.
+func Run(ctx context.Context, p *Plan) (*report.Record, error) {
+	if !p.used.CompareAndSwap(false, true) {
+		return nil, fmt.Errorf("copy: %w", ErrPlanUsed)
+	}
+	defer p.release()
+	r := &runner{plan: p, rec: newRecord(p)}
+	err := r.run(ctx)
+	r.fill(err)
+	if err != nil {
+		return r.rec, fmt.Errorf("copy: %w", err)
+	}
+	return r.rec, nil
+}
+
+// runner takes an engine through its stages.
+type runner struct {
+	plan *Plan
+	rec  *report.Record
+	e    *engine
+
+	mark  time.Time // beginning of the stage
+	usage report.Times
+}
+
+func newRecord(p *Plan) *report.Record {
+	j := &p.job
+	return &report.Record{
+		Schema: report.SchemaVersion, ID: report.NewID(p.started), Label: j.Label, Start: p.started.UTC(), Path: j.Via,
+		Source: endpointOf(j.Sources[0]), Destination: endpointOf(j.Destination), Machine: report.ReadMachine(), Program: j.Program, Cache: j.Cache,
+		Skipped: map[string]int64{}, Failed: map[string]int64{},
+		Options: report.Options{Verify: j.Verify, Resume: j.Resume, Move: j.Move, Split: j.Split, Workers: j.Workers},
+	}
+}
+
+// endpointOf completes what the caller said about a place.
+func endpointOf(p Place) report.Endpoint {
+	e := p.Endpoint
+	if p.Volume != nil {
+		if e.Kind == "" {
+			e.Kind = "container"
+		}
+		g := p.Volume.Geometry()
+		if e.FileSystem == "" {
+			e.FileSystem = g.Type.String()
+		}
+		if e.ClusterBytes == 0 {
+			e.ClusterBytes = int64(g.ClusterSize)
+		}
+		return e
+	}
+	host := report.HostEndpoint(p.Path)
+	e.Kind = host.Kind
+	for _, f := range []struct{ have, found *string }{{&e.FileSystem, &host.FileSystem}, {&e.Device, &host.Device}, {&e.WriteCache, &host.WriteCache}} {
+		if *f.have == "" {
+			*f.have = *f.found
+		}
+	}
+	if e.ClusterBytes == 0 {
+		e.ClusterBytes = host.ClusterBytes
+	}
+	return e
+}
+
+// stage begins a stage; the returned function ends it and books its time.
+func (r *runner) stage(name string, seconds *float64, usage *report.Usage) func() {
+	start, times := time.Now(), report.ProcessTimes()
+	r.e.tell.enter(name)
+	return func() {
+		d := time.Since(start)
+		*seconds += d.Seconds()
+		*usage = report.UsageBetween(times, report.ProcessTimes(), d)
+	}
+}
+
+func (r *runner) run(ctx context.Context) error {
+	p := r.plan
+	r.mark, r.usage = time.Now(), report.ProcessTimes()
+	recorder, err := rate.New(p.job.Window, p.job.Now)
+	if err != nil {
+		return err
+	}
+	inner, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r.e = &engine{plan: p, job: &p.job, ctx: inner, cancel: cancel, pool: newPool(), rate: recorder, tell: newTeller(p, recorder)}
+	r.e.batch = newBatch(r.e)
+	defer r.e.tell.stop()
+	if p.SpaceErr != nil {
+		return p.SpaceErr
+	}
+	if p.job.DropCaches != nil {
+		if err := p.job.DropCaches(); err != nil {
+			return fmt.Errorf("drop caches: %w", err)
+		}
+		r.rec.Cache = "dropped"
+	}
+	if err := p.state.begin(); err != nil {
+		return err
+	}
+	if err := r.copyAndSync(ctx); err != nil {
+		return err
+	}
+	if p.job.Verify {
+		end := r.stage(StageVerify, &r.rec.Seconds.Verify, &r.rec.CPU.Verify)
+		r.rec.Verified, err = r.e.verifyAll()
+		end()
+		if err != nil {
+			return r.why(ctx, err)
+		}
+	}
+	if p.job.Move {
+		r.e.tell.enter(StageMove)
+		r.rec.Moved, err = r.e.moveAll()
+	}
+	return r.why(ctx, err)
+}
+
+// why prefers the caller's reason to the interruption it caused.
+func (r *runner) why(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case isCancel(err) && r.e.fatalErr() != nil:
+		return r.e.fatalErr()
+	case isCancel(err) && ctx.Err() != nil:
+		return context.Cause(ctx)
+	default:
+		return err
+	}
+}
+
+// copyAndSync is the measured part.
+func (r *runner) copyAndSync(ctx context.Context) error {
+	e := r.e
+	end := r.stage(StageCopy, &r.rec.Seconds.Copy, &r.rec.CPU.Copy)
+	e.rate.Start()
+	go e.batch.run()
+	e.makeFolders()
+	e.copyAll()
+	e.batch.stop()
+	err := e.fatalErr()
+	if err == nil && e.ctx.Err() != nil {
+		err = errInterrupted
+	}
+	if err == nil {
+		e.dressFolders()
+	}
+	e.rate.CopyDone()
+	end()
+	if err == nil {
+		end = r.stage(StageSync, &r.rec.Seconds.Sync, &r.rec.CPU.Sync)
+		if err = e.plan.state.remove(); err == nil {
+			err = e.batch.sync()
+		}
+		end()
+	}
+	e.rate.End()
+	if err != nil {
+		if left := e.batch.leave(); left != nil && !isNoSpace(left) && e.plan.brokenTarget() == nil {
+			err = errors.Join(r.why(ctx, err), left)
+		}
+		return r.why(ctx, err)
+	}
+	return nil
+}
+
+// fill completes the record.
+func (r *runner) fill(err error) {
+	p, rec := r.plan, r.rec
+	rec.Seconds.Scan, rec.CPU.Scan = p.scanTime.Seconds(), p.scanUsage
+	if r.e != nil {
+		for i := range p.items {
+			if p.items[i].flags&(flagDone|flagResumed) == flagDone {
+				rec.Files++
+			}
+		}
+		for i := range p.folders {
+			if f := &p.folders[i]; f.to != "" && f.made && !f.failed {
+				rec.Directories++
+			}
+		}
+		rec.Bytes = r.e.rate.Bytes()
+		rec.Rates = r.e.rate.Summary(rec.Files)
+	}
+	rec.Resumed = p.Resumed
+	maps.Copy(rec.Skipped, p.found.skipped)
+	maps.Copy(rec.Failed, p.found.failed)
+	rec.Problems, rec.ProblemsDropped = p.found.list, p.found.dropped
+	d := time.Since(r.mark)
+	rec.Seconds.Total = d.Seconds() + p.scanTime.Seconds()
+	rec.CPU.Total = report.UsageBetween(r.usage, report.ProcessTimes(), d)
+	rec.CPU.Total.UserSeconds += p.scanUsage.UserSeconds
+	rec.CPU.Total.SystemSeconds += p.scanUsage.SystemSeconds
+	if rec.Seconds.Total > 0 {
+		rec.CPU.Total.Percent = 100 * (rec.CPU.Total.UserSeconds + rec.CPU.Total.SystemSeconds) / rec.Seconds.Total
+	}
+	rec.Machine.Finish()
+	rec.End = p.job.Now().UTC()
+	switch {
+	case err != nil && isCancel(err):
+		rec.Outcome = report.Cancelled
+	case err != nil:
+		rec.Outcome = report.Failed
+	case rec.Incomplete():
+		rec.Outcome = report.Partial
+	default:
+		rec.Outcome = report.Done
+	}
+}

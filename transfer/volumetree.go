@@ -1,0 +1,209 @@
+package transfer
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"sync"
+
+	"coffer/fat32"
+)
+
+// volumeTree is a folder inside a FAT volume. Safe for concurrent use.
+type volumeTree struct {
+	volume *fat32.Volume
+	base   string // "/" or "/a/b"
+	device *deviceHints
+}
+
+func newVolumeTree(p Place, base string) *volumeTree {
+	return &volumeTree{volume: p.Volume, base: base, device: &deviceHints{backing: p.Backing, sizeBytes: p.SizeBytes, geometry: p.Volume.Geometry()}}
+}
+
+// at is the path in the volume of a path in the tree.
+func (t *volumeTree) at(p string) string { return path.Join(t.base, p) }
+
+func nodeOfInfo(i fat32.Info) node {
+	n := node{name: i.Name, kind: kindFile, size: i.Size, modified: i.ModTime, created: i.CreateTime, readOnly: i.Attr&fat32.AttrReadOnly != 0, place: uint64(i.FirstCluster)}
+	if i.IsDir() {
+		n.kind, n.size = kindFolder, 0
+	}
+	return n
+}
+
+func (t *volumeTree) list(dir string) ([]node, error) {
+	infos, err := t.volume.ReadDir(t.at(dir))
+	if err != nil {
+		return nil, err
+	}
+	out := make([]node, len(infos))
+	for i, info := range infos {
+		out[i] = nodeOfInfo(info)
+	}
+	return out, nil
+}
+
+func (t *volumeTree) stat(p string) (node, error) {
+	info, err := t.volume.Stat(t.at(p))
+	if err != nil {
+		return node{}, err
+	}
+	return nodeOfInfo(info), nil
+}
+
+func (t *volumeTree) open(p string) (sourceFile, error) {
+	f, err := t.volume.OpenFile(t.at(p), fat32.ReadOnly)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = errNotRegular
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &volumeSource{File: f, device: t.device}, nil
+}
+
+func (t *volumeTree) remove(p string) error { return t.volume.Remove(t.at(p)) }
+
+func (t *volumeTree) sync() error { return t.volume.Sync() }
+
+func (t *volumeTree) close() error {
+	t.device.wait()
+	return nil
+}
+
+func (t *volumeTree) mkdir(p string) error { return t.volume.Mkdir(t.at(p)) }
+
+func (t *volumeTree) dress(p string, n node) error {
+	return t.volume.SetTimes(t.at(p), fat32.Times{Modify: n.modified, Create: n.created})
+}
+
+// create begins a file under a part name; see docs/adr-0001-publish.md.
+func (t *volumeTree) create(o createOptions) (targetFile, error) {
+	f := &volumeTarget{tree: t, final: t.at(o.path)}
+	flags := fat32.ReadWrite
+	if o.part != "" {
+		f.part = t.at(o.part)
+	} else {
+		dir, name := split(o.path)
+		f.part = t.at(join(dir, padPart(randomPart(), name)))
+	}
+	if !o.resume {
+		flags |= fat32.Create | fat32.Exclusive
+	}
+	file, err := t.volume.OpenFile(f.part, flags)
+	if errors.Is(err, fs.ErrExist) && o.part != "" { // left by an earlier run of the same job
+		if err = t.volume.Remove(f.part); err == nil {
+			file, err = t.volume.OpenFile(f.part, flags)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.file = file
+	if o.size > 0 {
+		if err := file.Reserve(o.size); err != nil {
+			return nil, errors.Join(err, f.discard())
+		}
+	}
+	return f, nil
+}
+
+// volumeTarget is a file being written inside a volume.
+type volumeTarget struct {
+	tree        *volumeTree
+	file        *fat32.File
+	part, final string
+}
+
+// WriteAt writes all of p or fails.
+func (f *volumeTarget) WriteAt(p []byte, off int64) (int, error) {
+	n, err := f.file.WriteAt(p, off)
+	f.tree.device.wrote(int64(n))
+	return n, err
+}
+
+func (f *volumeTarget) publish(n node, replace bool) error {
+	err := f.file.SetTimes(fat32.Times{Modify: n.modified, Create: n.created})
+	if cerr := f.file.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = f.tree.volume.Rename(f.part, f.final, replace)
+	}
+	if err != nil {
+		return errors.Join(err, f.tree.volume.Remove(f.part))
+	}
+	if n.readOnly {
+		return f.tree.volume.SetAttr(f.final, fat32.AttrReadOnly|fat32.AttrArchive)
+	}
+	return nil
+}
+
+func (f *volumeTarget) discard() error {
+	err := f.file.Close()
+	return errors.Join(err, f.tree.volume.Remove(f.part))
+}
+
+func (f *volumeTarget) keep() error { return f.file.Close() }
+
+// volumeSource is an open file of a volume.
+type volumeSource struct {
+	*fat32.File
+	device *deviceHints
+	once   sync.Once
+	start  int64 // where its data begin on the device; -1 unknown
+}
+
+func (s *volumeSource) stat() (node, error) {
+	info, err := s.File.Stat()
+	if err != nil {
+		return node{}, err
+	}
+	return nodeOfInfo(info), nil
+}
+
+// ahead hints as if the file were one extent, as files written by us are; for
+// others the hint reads something else and costs only that.
+func (s *volumeSource) ahead(off, n int64) {
+	s.once.Do(func() {
+		s.start = -1
+		if info, err := s.File.Stat(); err == nil && info.FirstCluster >= 2 {
+			s.start = s.device.clusterOffset(uint64(info.FirstCluster))
+		}
+	})
+	if s.start >= 0 {
+		s.device.prefetch(s.start+off, n)
+	}
+}
+
+// forget does nothing: the cache below the whole volume is dropped at once.
+func (s *volumeSource) forget() {}
+
+// rulesOf are the rules of a target.
+func rulesOf(p Place, t tree) rules {
+	switch t := t.(type) {
+	case *volumeTree:
+		st := t.volume.StatFS()
+		g := t.volume.Geometry()
+		r := rules{fat: true, maxFileBytes: fat32.MaxFileSize, clusterBytes: int64(st.ClusterSize), freeBytes: st.FreeBytes}
+		if g.Type != fat32.FAT32 {
+			r.rootSlots = g.RootEntries
+		}
+		if p.FreeBytes > 0 {
+			r.freeBytes = min(r.freeBytes, p.FreeBytes)
+		}
+		return r
+	case *hostTree:
+		r := rules{clusterBytes: 4096, freeBytes: -1}
+		if free, block, ok := hostSpace(t.folders.top); ok {
+			r.freeBytes, r.clusterBytes = free, block
+		}
+		return r
+	}
+	return rules{freeBytes: -1}
+}
