@@ -3,7 +3,13 @@ package cli
 import (
 	"fmt"
 	"math/big"
+	"strconv"
 	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"coffer/app/session"
 )
 
 // units are the suffixes of sizes; the longest match wins.
@@ -85,3 +91,49 @@ func (s sizeFlag) String() string {
 
 // Type is the word in the help text.
 func (s sizeFlag) Type() string { return "SIZE" }
+
+// kdfTimeFlag is the pflag.Value of --kdf-time: a duration to calibrate to ("1s"), or a bare number of passes ("4").
+type kdfTimeFlag struct{ cost *session.KDFCost }
+
+// Set reads text.
+func (k kdfTimeFlag) Set(text string) error {
+	if passes, err := strconv.ParseUint(text, 10, 16); err == nil && passes > 0 {
+		k.cost.Passes, k.cost.Time = passes, 0
+		return nil
+	}
+	target, err := time.ParseDuration(text)
+	if err != nil || target <= 0 || target > time.Minute {
+		return fmt.Errorf("%q is neither a duration up to 1m (500ms, 1s) nor a number of passes", text)
+	}
+	k.cost.Passes, k.cost.Time = 0, target
+	return nil
+}
+
+// String is the value as it was given, "" when unset.
+func (k kdfTimeFlag) String() string {
+	switch {
+	case k.cost == nil:
+		return ""
+	case k.cost.Passes > 0:
+		return fmt.Sprint(k.cost.Passes)
+	case k.cost.Time > 0:
+		return k.cost.Time.String()
+	}
+	return ""
+}
+
+// Type is the word in the help text.
+func (k kdfTimeFlag) Type() string { return "TIME" }
+
+// registerKDF adds the flags for the cost of a new password.
+func registerKDF(flags *pflag.FlagSet, cost *session.KDFCost) {
+	flags.Var(sizeFlag{&cost.MemoryBytes}, "kdf-memory", "memory one guess of the new password costs (default: calibrated)")
+	flags.Var(kdfTimeFlag{cost}, "kdf-time", "time one guess should take on this computer, or a number of passes (default 1s)")
+}
+
+// completeKDF fills in what the person did not say.
+func (a *program) completeKDF(cost *session.KDFCost) {
+	if cost.Passes == 0 && cost.Time == 0 {
+		cost.Time = time.Duration(a.settings.KDFTime)
+	}
+}

@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"coffer/app/config"
+	"coffer/app/session"
+)
+
+// copyFlags are the choices of one copy.
+type copyFlags struct {
+	container containerFlags  // the container; of two, the one copied into
+	from      credentialFlags // with two containers: the one copied from
+	fromTo    targetFlags
+	request   session.CopyRequest
+	window    time.Duration
+	via       string
+	report    string
+}
+
+func (a *program) copyCommand() *cobra.Command {
+	f := &copyFlags{}
+	c := &cobra.Command{
+		Use:     "copy SRC... DST",
+		Aliases: []string{"cp"},
+		GroupID: groupFiles,
+		Short:   "Copy files in, out, or between containers, and record how fast",
+		Long: "Copies files and folders (with all that is in them). A DST that is a folder, or ends in /, receives the sources by\n" +
+			"name; otherwise it is the new name of the one source. Everything that cannot work is found before the first byte\n" +
+			"is written. No file ever stands under its final name with less than all of its bytes.",
+		Example: "  coffer copy ~/Pictures photos.img:/ --verify\n  coffer copy photos.img:/Pictures restored --window 500ms\n" +
+			"  coffer copy old.img:/ new.img:/ --from-password-file old.txt --password-file new.txt\n" +
+			"  coffer copy film.mkv photos.img:/ --split",
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(c *cobra.Command, args []string) error { return a.copy(c, f, args) },
+	}
+	flags := c.Flags()
+	f.container.register(flags)
+	f.fromTo.register(flags, "from-")
+	f.from.register(flags, "from-", "the container copied from")
+	flags.BoolVar(&f.request.Verify, "verify", false, "read every file again past the caches and compare its SHA-256")
+	flags.BoolVar(&f.request.Resume, "resume", false, "go on where an interrupted copy stopped")
+	flags.BoolVar(&f.request.Move, "move", false, "remove each source once its copy is durable")
+	flags.BoolVar(&f.request.Split, "split", false, "cut files over 4 GiB - 1 into parts; on the way out, join them")
+	flags.BoolVarP(&f.request.Force, "force", "f", false, "replace existing files")
+	flags.StringVar(&f.request.Label, "label", "", "your own text in the record")
+	flags.StringVar(&f.via, "via", "direct", "path taken: direct (through this program)")
+	flags.DurationVar(&f.window, "window", time.Second, "length of one rate window, a multiple of 10ms")
+	flags.StringVar(&f.report, "report", "", "also write the record, with the names of failed files, to this file (.csv .json .md)")
+	return c
+}
+
+// copyPlan is a copy command understood: which containers take part.
+type copyPlan struct {
+	sources     []session.Place
+	destination session.Place
+	fromImage   string // "" when the sources are on the host
+}
+
+// planCopy reads the arguments. All sources are on one side.
+func planCopy(args []string) (copyPlan, error) {
+	var plan copyPlan
+	for i, argument := range args {
+		place, err := session.ParsePlace(argument)
+		if err != nil {
+			return plan, placeError("copy", err)
+		}
+		if i == len(args)-1 {
+			plan.destination = place
+			break
+		}
+		if i > 0 && place.Image != plan.fromImage {
+			return plan, usagef("copy: the sources %s and %s are not in the same place; copy in and out are two commands", args[0], argument)
+		}
+		plan.fromImage = place.Image
+		plan.sources = append(plan.sources, place)
+	}
+	return plan, nil
+}
+
+// check validates the flags and completes the request.
+func (f *copyFlags) check(a *program, changed func(string) bool) error {
+	switch f.via {
+	case "direct":
+	case "mount":
+		return later("copy --via mount")
+	default:
+		return usagef("--via %s: it is direct or mount", f.via)
+	}
+	f.request.Window = f.window
+	if !changed("window") {
+		f.request.Window = time.Duration(a.settings.Window)
+	}
+	if err := config.CheckWindow(f.request.Window); err != nil {
+		return usagef("--window: %w", err)
+	}
+	if a.settings.Verify && !changed("verify") {
+		f.request.Verify = true
+	}
+	if f.report != "" {
+		if err := session.CheckReportFile(f.report); err != nil {
+			return usagef("--report: %w", err)
+		}
+		if _, err := os.Lstat(f.report); err == nil {
+			return &session.Error{What: "write report " + f.report, Err: errors.New("the file exists already")}
+		}
+	}
+	return nil
+}
+
+func (a *program) copy(c *cobra.Command, f *copyFlags, args []string) (err error) {
+	plan, err := planCopy(args)
+	if err != nil {
+		return err
+	}
+	if err := f.check(a, c.Flags().Changed); err != nil {
+		return err
+	}
+	f.request.Sources, f.request.Destination = plan.sources, plan.destination
+	if err := session.CheckHostPlaces(f.request); err != nil {
+		return err
+	}
+	closing := func(s *session.Session) {
+		if s != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}
+	from, to, err := a.openBoth(c, f, plan)
+	if to != from {
+		defer closing(to)
+	}
+	defer closing(from)
+	if err != nil {
+		return err
+	}
+	progress := a.startProgress()
+	defer progress.close()
+	f.request.Report, f.request.Records, f.request.Program = progress.event, a.recordsFolder(), "coffer "+version
+	record, err := session.Copy(c.Context(), from, to, f.request)
+	progress.close()
+	return a.showCopy(f, record, err)
+}
+
+// openBoth opens the containers of a copy: none, one, or two. One container on both sides is opened once.
+func (a *program) openBoth(c *cobra.Command, f *copyFlags, plan copyPlan) (from, to *session.Session, err error) {
+	into := plan.destination.Image
+	if plan.fromImage != "" && into != "" && session.SameFile(plan.fromImage, into) {
+		to, err = a.open(c, &f.container, into, false)
+		return to, to, err
+	}
+	if into != "" {
+		if to, err = a.open(c, &f.container, into, false); err != nil {
+			return nil, nil, err
+		}
+	}
+	if plan.fromImage != "" {
+		flags := &f.container
+		if into != "" || f.from.given() || f.fromTo.format != session.FormatAuto {
+			flags = &containerFlags{target: f.fromTo, credential: f.from}
+		}
+		if from, err = a.open(c, flags, plan.fromImage, !f.request.Move); err != nil {
+			return nil, to, err
+		}
+	}
+	return from, to, nil
+}
+
+// showCopy prints the record, also of a copy that failed on the way.
+func (a *program) showCopy(f *copyFlags, record *session.Record, err error) error {
+	if record == nil {
+		return err
+	}
+	for _, problem := range record.Problems {
+		kind := "skipped"
+		if problem.Failed {
+			kind = "failed"
+		}
+		fmt.Fprintf(a.stderr, "%s: %s: %s (%s)\n", kind, escape(problem.Name), escape(problem.Detail), problem.Reason)
+	}
+	if record.ProblemsDropped > 0 {
+		fmt.Fprintf(a.stderr, "... and %d more\n", record.ProblemsDropped)
+	}
+	if record.Verified > 0 {
+		a.out.chat("%d files, %d folders, %s; verified %d", record.Files, record.Directories, formatSize(record.Bytes), record.Verified)
+	} else {
+		a.out.chat("%d files, %d folders, %s", record.Files, record.Directories, formatSize(record.Bytes))
+	}
+	a.out.say("%s", session.RecordLine(record))
+	if f.report != "" {
+		err = errors.Join(err, session.WriteReport(f.report, record))
+	}
+	if err == nil {
+		err = session.RecordError(record)
+	}
+	return errors.Join(err, a.out.document(session.RecordWithProblems(record)))
+}

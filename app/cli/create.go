@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"coffer/app/session"
+)
+
+// createFlags are what a person says about a new container.
+type createFlags struct {
+	request   session.CreateRequest
+	container containerFlags
+}
+
+func (a *program) createCommand() *cobra.Command {
+	f := &createFlags{}
+	c := &cobra.Command{
+		Use:     "create IMAGE (--size SIZE | --usable SIZE | --from DIR)",
+		GroupID: groupContainer,
+		Short:   "Make a new container with an empty FAT volume",
+		Long: "Makes a new container. It never overwrites anything, and a create that fails leaves no file.\n" +
+			"--size is the size of the file, --usable what is left for files. --from sizes it to a folder and fills it.",
+		Example: "  coffer create photos.img --size 2GiB\n  coffer create backup.img --from ~/Documents\n" +
+			"  coffer create plain.img --size 64MiB --format raw",
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return a.create(c, f, args[0]) },
+	}
+	flags := c.Flags()
+	f.container.register(flags)
+	flags.Var(sizeFlag{&f.request.SizeBytes}, "size", "size of the container file: KiB MiB GiB, KB MB GB, or bytes")
+	flags.Var(sizeFlag{&f.request.UsableBytes}, "usable", "bytes usable for files and the FAT")
+	flags.StringVar(&f.request.From, "from", "", "size the container to this folder and copy it in")
+	flags.StringVar(&f.request.Cipher, "cipher", "", "aes-256-xts (default) or aes-128-xts")
+	flags.StringVar(&f.request.Label, "label", "", "volume label, at most 11 characters")
+	flags.Var(sizeFlag{&f.request.ClusterSizeBytes}, "cluster-size", "bytes of a FAT cluster, a power of two from 512 B to 64 KiB (default: by volume size)")
+	flags.Var(sizeFlag{&f.request.SectorSizeBytes}, "sector-size", "bytes encrypted under one tweak and of a FAT sector: 512, 1024, 2048 or 4096 (default)")
+	flags.BoolVar(&f.request.Preallocate, "preallocate", false, "take the whole space on the host now")
+	registerKDF(flags, &f.request.KDF)
+	return c
+}
+
+// create makes the container, and fills it when asked to.
+func (a *program) create(c *cobra.Command, f *createFlags, path string) error {
+	given := 0
+	for _, name := range []string{"size", "usable", "from"} {
+		if c.Flags().Changed(name) {
+			given++
+		}
+	}
+	if given == 0 {
+		return usagef("create: say how big: --size 2GiB, --usable 2GiB or --from FOLDER")
+	}
+	if c.Flags().Changed("size") && c.Flags().Changed("usable") {
+		return usagef("create: only one of --size and --usable can be given")
+	}
+	target, err := f.container.target.target(path)
+	if err != nil {
+		return err
+	}
+	f.request.Target = target
+	a.completeKDF(&f.request.KDF)
+	if err := session.CheckCreate(f.request); err != nil {
+		return err
+	}
+	credential, err := a.credentialFor(c.Context(), target, &f.container.credential, question{object: path, isNew: true})
+	if err != nil {
+		return err
+	}
+	defer credential.Destroy()
+	progress := a.startProgress()
+	defer progress.close()
+	f.request.Report = progress.event
+	f.request.Records = a.recordsFolder()
+	created, err := session.Create(c.Context(), f.request, credential)
+	progress.close()
+	if err != nil {
+		return err
+	}
+	return a.showCreated(created)
+}
+
+// showCreated prints what was made.
+func (a *program) showCreated(created *session.Created) error {
+	a.out.say("created %s: %s, %s", escape(created.Path), formatSize(created.ImageBytes), created.Format)
+	a.out.say("usable: %s (%d bytes) in %s, clusters of %s", formatSize(created.FreeBytes), created.FreeBytes, created.FileSystem,
+		formatSize(int64(created.ClusterSizeBytes)))
+	if created.Record != nil {
+		a.out.say("%s", escape(session.RecordLine(created.Record)))
+	}
+	if err := a.out.document(created); err != nil {
+		return err
+	}
+	return session.RecordError(created.Record)
+}

@@ -1,0 +1,162 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// killSet is what the copies of the kill test are made of.
+type killSet struct {
+	folder string
+	files  map[string][]byte // by path below the source folder
+}
+
+// makeKillSet makes a folder "tree" of count files, most small, some of several MiB, bytesTotal together.
+func makeKillSet(t *testing.T, folder string, count int, bytesTotal int64) killSet {
+	t.Helper()
+	set := killSet{folder: folder, files: map[string][]byte{}}
+	random := rand.New(rand.NewPCG(1, 2))
+	large := bytesTotal / int64(max(count/10, 1))
+	for i := range count {
+		size := random.IntN(40_000)
+		if i%10 == 0 {
+			size = int(large)
+		}
+		name := fmt.Sprintf("folder %d/sub/file number %d.bin", i%7, i)
+		set.files[name] = randomBytes(size, uint64(i))
+		writeFile(t, filepath.Join(folder, "tree", name), set.files[name])
+	}
+	return set
+}
+
+// TestKillDuringCopy kills a copy with SIGKILL at random moments. After check --repair the volume must be sound, without
+// a cross-linked chain; every file that an earlier command acknowledged (exit code 0) or a durable event counted must be
+// there; and every file under a final name must be whole. COFFER_KILL_ROUNDS makes it longer (./run torture).
+func TestKillDuringCopy(t *testing.T) {
+	rounds, count, bytesTotal := 10, 120, int64(48<<20)
+	if text := os.Getenv("COFFER_KILL_ROUNDS"); text != "" {
+		var err error
+		if rounds, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+		bytesTotal = 400 << 20 // long enough for durable events on the way
+	}
+	folder := t.TempDir()
+	set := makeKillSet(t, folder, count, bytesTotal)
+	before := makeKeepers(t, folder)
+	base := makeImage(t, folder, "base.img", fmt.Sprint(bytesTotal+200<<20))
+	run(t, folder, 0, "copy", "keep", "base.img:/", "--password-file", "pw", "--quiet")
+
+	begin := time.Now()
+	copyImage(t, base, filepath.Join(folder, "k.img"))
+	run(t, folder, 0, "copy", "tree", "k.img:/", "--password-file", "pw", "--json")
+	whole := time.Since(begin)
+	random := rand.New(rand.NewPCG(uint64(rounds), 7))
+	killed, durable := 0, int64(0)
+	for round := range rounds {
+		copyImage(t, base, filepath.Join(folder, "k.img"))
+		p := start(t, folder, "copy", "tree", "k.img:/", "--password-file", "pw", "--json")
+		time.Sleep(time.Duration(random.Int64N(int64(whole))))
+		p.command.Process.Kill()
+		code, _, _ := p.wait()
+		if code == -1 {
+			killed++
+		}
+		acknowledged := int64(0)
+		for _, e := range p.events {
+			if e.Event == "durable" {
+				acknowledged = e.Files
+			}
+		}
+		if code == 0 {
+			acknowledged = int64(count)
+		}
+		durable += acknowledged
+		examine(t, folder, round, set, before, acknowledged)
+	}
+	t.Logf("%d rounds, %d killed before the end (a whole copy takes %v), %d files acknowledged in them", rounds, killed, whole, durable)
+	if killed < rounds/3 {
+		t.Errorf("only %d of %d copies were killed on the way: the test tests little", killed, rounds)
+	}
+}
+
+// makeKeepers makes the files that are in the container before each round.
+func makeKeepers(t *testing.T, folder string) map[string][]byte {
+	t.Helper()
+	keepers := map[string][]byte{}
+	for i := range 30 {
+		name := fmt.Sprintf("keeper %d.dat", i)
+		keepers[name] = randomBytes(10_000*i, uint64(1000+i))
+		writeFile(t, filepath.Join(folder, "keep", name), keepers[name])
+	}
+	return keepers
+}
+
+func copyImage(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.RemoveAll(to); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("cp", "--sparse=always", from, to).CombinedOutput(); err != nil {
+		t.Fatalf("cp: %v %s", err, out)
+	}
+}
+
+// examine repairs k.img and compares what is in it.
+func examine(t *testing.T, folder string, round int, set killSet, before map[string][]byte, acknowledged int64) {
+	t.Helper()
+	code, out, stderr := start(t, folder, "check", "k.img", "--repair", "--password-file", "pw").wait()
+	if code != 0 || strings.Contains(out, "cross-link") {
+		t.Fatalf("round %d: check --repair: exit code %d\n%s%s", round, code, out, stderr)
+	}
+	if out, _ := run(t, folder, 0, "check", "k.img", "--password-file", "pw"); !strings.Contains(out, "is clean") {
+		t.Fatalf("round %d: not clean after the repair:\n%s", round, out)
+	}
+	rescued := filepath.Join(folder, "out")
+	if err := os.RemoveAll(rescued); err != nil {
+		t.Fatal(err)
+	}
+	// Part files of the interrupted copy are left out (reason "leftover"), which gives exit code 9.
+	if code, out, stderr := start(t, folder, "copy", "k.img:/", "out", "--password-file", "pw", "--quiet").wait(); code != 0 && code != 9 {
+		t.Fatalf("round %d: copy out: exit code %d\n%s%s", round, code, out, stderr)
+	}
+	for name, content := range before {
+		if got, err := os.ReadFile(filepath.Join(rescued, "keep", name)); err != nil || !bytes.Equal(got, content) {
+			t.Fatalf("round %d: %s, acknowledged by an earlier command, is lost or wrong (%v)", round, name, err)
+		}
+	}
+	arrived := int64(0)
+	err := filepath.WalkDir(filepath.Join(rescued, "tree"), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(filepath.Join(rescued, "tree"), path)
+		if err != nil {
+			return err
+		}
+		got, err := os.ReadFile(path)
+		want, known := set.files[name]
+		if err != nil || !known || !bytes.Equal(got, want) {
+			t.Errorf("round %d: %s stands under a final name and is wrong (%d bytes, want %d; %v)", round, name, len(got), len(want), err)
+		}
+		arrived++
+		return nil
+	})
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	if arrived < acknowledged {
+		t.Errorf("round %d: %d files were acknowledged, %d are there", round, acknowledged, arrived)
+	}
+}

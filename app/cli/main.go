@@ -1,0 +1,120 @@
+// Package cli is Coffer's command line: commands, prompts, text and JSON output, exit codes. Its names, outputs and
+// exit codes are a stable interface. It decides nothing about containers or file systems; app/session does.
+//
+// Results go to stdout, everything else (progress, questions, notes, errors) to stderr or the terminal.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"coffer/app/config"
+	"coffer/app/logging"
+	"coffer/app/session"
+)
+
+// Streams are the standard streams of the process.
+type Streams struct {
+	In       *os.File
+	Out, Err *os.File
+}
+
+// program is one run of the command line.
+type program struct {
+	stdin        io.Reader
+	stderr       io.Writer
+	stderrFile   *os.File // for the progress bar: is it a terminal, how wide
+	out          output
+	settings     config.Settings
+	paths        config.Paths
+	log          zerolog.Logger
+	started      bool // a command's own code has begun: errors before that are usage errors
+	openTerminal func() (terminal, error)
+	closeLog     io.Closer
+}
+
+// Main runs the command line args (without the program's name) and returns the exit code of the process. SIGINT and
+// SIGTERM cancel the command, which cleans up and ends with 130; a second one ends the process at once.
+func Main(args []string, streams Streams) (code int) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	a := &program{
+		stdin: streams.In, stderr: streams.Err, stderrFile: streams.Err, out: output{to: streams.Out},
+		openTerminal: openTerminal, log: zerolog.Nop(), closeLog: io.NopCloser(nil),
+	}
+	defer func() {
+		if thrown := recover(); thrown != nil {
+			fmt.Fprintf(a.stderr, "coffer: internal error: %s\n%s", logging.Scrub(fmt.Sprint(thrown)), logging.Scrub(string(debug.Stack())))
+			code = int(session.Failed)
+		}
+	}()
+	return a.run(ctx, args)
+}
+
+// run executes args and reports the error, if any.
+func (a *program) run(ctx context.Context, args []string) int {
+	root := a.command()
+	root.SetArgs(args)
+	begin := time.Now()
+	command, err := root.ExecuteContextC(ctx)
+	problem := session.Problem{Code: session.Done}
+	if err != nil {
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			err = &session.Error{Err: errors.New("interrupted"), Code: session.Interrupted}
+		} else if !a.started {
+			err = &session.Error{Err: err, Code: session.Usage, Hint: "see `" + command.CommandPath() + " --help`"}
+		}
+		problem = session.Explain(err)
+		a.report(problem)
+	}
+	a.log.Info().Str("command", command.Name()).Int("exit", int(problem.Code)).Dur("took", time.Since(begin)).Msg("done")
+	a.closeLog.Close()
+	return int(problem.Code)
+}
+
+// report prints a problem on stderr and, with --json, as the document of the command if it has none yet.
+func (a *program) report(problem session.Problem) {
+	fmt.Fprintf(a.stderr, "coffer: %s\n", escape(problem.Sentence))
+	if problem.Hint != "" {
+		fmt.Fprintf(a.stderr, "hint: %s\n", escape(problem.Hint))
+	}
+	if a.out.json && a.out.documents == 0 {
+		_ = a.out.document(map[string]session.Problem{"error": problem})
+	}
+}
+
+// note prints a remark on stderr unless --quiet.
+func (a *program) note(text string) {
+	if !a.out.quiet {
+		fmt.Fprintf(a.stderr, "coffer: note: %s\n", escape(text))
+	}
+}
+
+// begin is called when the command line has been understood: it loads the settings and opens the log.
+func (a *program) begin() error {
+	a.started = true
+	executable, err := os.Executable()
+	if err != nil {
+		executable = ""
+	}
+	a.paths = config.Locate(executable)
+	if a.settings, err = config.Load(a.paths.SettingsFile()); err != nil {
+		return err
+	}
+	log, closer, err := logging.Open(a.paths.LogFile(), a.settings.LogLevel)
+	if err != nil {
+		return err
+	}
+	a.log, a.closeLog = log, closer
+	return nil
+}

@@ -1,0 +1,148 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"coffer/fat32"
+	"coffer/transfer"
+	"coffer/transfer/report"
+)
+
+// CopyRequest is one copy, in any direction.
+type CopyRequest struct {
+	Sources     []Place // all in one place: the host, or one container
+	Destination Place
+	Verify      bool // re-read past the caches and compare SHA-256
+	Resume      bool // go on where an interrupted copy stopped
+	Move        bool // remove sources once their copies are durable
+	Split       bool // cut files over 4 GiB - 1; join parts on the way out
+	Force       bool // replace existing files
+	Label       string
+	Window      time.Duration // of the rates
+	Program     string        // name and version, for the record
+	Records     string        // folder of the records; "": none is kept
+	Report      Reporter
+}
+
+// CheckHostPlaces says before any container is opened, and before anybody is asked for a password, whether the host's
+// side of a copy is there.
+func CheckHostPlaces(r CopyRequest) error {
+	for _, source := range r.Sources {
+		if source.Inside() {
+			continue
+		}
+		if _, err := os.Lstat(source.Path); err != nil {
+			return wrap("copy", err)
+		}
+	}
+	if r.Destination.Inside() {
+		return nil
+	}
+	info, err := os.Stat(r.Destination.Path)
+	switch {
+	case err == nil && info.IsDir():
+		return nil
+	case err == nil && (len(r.Sources) > 1 || r.Destination.Folder):
+		return &Error{What: "copy to " + r.Destination.Path, Err: errors.New("it is not a folder")}
+	case err == nil:
+		return nil
+	}
+	if _, err := os.Stat(filepath.Dir(filepath.Clean(r.Destination.Path))); err != nil {
+		return &Error{What: "copy to " + r.Destination.Path, Err: err, Hint: "make the folder first"}
+	}
+	return nil
+}
+
+// Copy runs a copy. from is the open container of the sources, to that of the destination; nil means the host; they may
+// be the same. The record is returned also when the copy failed or was cancelled on the way, and is kept in r.Records.
+func Copy(ctx context.Context, from, to *Session, r CopyRequest) (*Record, error) {
+	job := transfer.Job{
+		Destination: to.place(r.Destination),
+		Verify:      r.Verify, Resume: r.Resume, Move: r.Move, Split: r.Split,
+		Label: r.Label, Window: r.Window, Program: r.Program,
+		OnEvent: func(e transfer.Event) { forward(r.Report, e) },
+	}
+	if r.Force {
+		job.Overwrite = transfer.OverwriteReplace
+	}
+	for _, source := range r.Sources {
+		job.Sources = append(job.Sources, from.place(source))
+	}
+	plan, err := job.Plan(ctx)
+	if err != nil {
+		return nil, wrap("copy to "+r.Destination.String(), err)
+	}
+	record, err := transfer.Run(ctx, plan)
+	err = wrap("copy to "+r.Destination.String(), err)
+	if record != nil && r.Records != "" {
+		if saveErr := report.NewStore(r.Records).Save(record); saveErr != nil {
+			err = errors.Join(err, wrap("keep the record of this copy", saveErr))
+		}
+	}
+	return record, err
+}
+
+// place is one side of a copy as package transfer takes it. A nil session is the host.
+func (s *Session) place(p Place) transfer.Place {
+	if s == nil || !p.Inside() {
+		clean, contents := p.Path, false
+		if base := strings.TrimRight(clean, string(filepath.Separator)+"/"); base == "." || base == ".." || strings.HasSuffix(base, "/.") {
+			contents = true // as with cp: "folder/." is what is in it
+		}
+		return transfer.Place{Path: clean, Contents: contents}
+	}
+	info := s.container.Info()
+	return transfer.Place{
+		Volume: s.Volume, Path: p.Path, Backing: s.container, SizeBytes: s.container.Size(), FreeBytes: s.hostBound(),
+		Endpoint: report.Endpoint{
+			Kind: "container", FileSystem: s.Volume.Geometry().Type.String(), Format: string(info.Format), Cipher: info.Cipher,
+			Engine: info.Engine, SectorBytes: int64(info.SectorSizeBytes), ClusterBytes: int64(s.Volume.Geometry().ClusterSize),
+		},
+	}
+}
+
+// hostBound is the most that can be written into a thin image before the disk below it is full, in bytes; 0 when there
+// is no such bound or it is not known. What the image has already taken on the disk, but the files inside do not use,
+// can be written whatever the disk has free.
+func (s *Session) hostBound() int64 {
+	free, allocated, err := thinSpace(s.target.Path)
+	if err != nil || allocated >= s.container.Info().ImageBytes {
+		return 0
+	}
+	inside := s.Volume.StatFS()
+	return max(free+max(allocated-(inside.TotalBytes-inside.FreeBytes), 0), 1)
+}
+
+// forward turns an event of package transfer into one of this package.
+func forward(to Reporter, e transfer.Event) {
+	switch e.Kind {
+	case transfer.EventProgress, transfer.EventStage:
+		kind := EventProgress
+		if e.Kind == transfer.EventStage {
+			kind = EventStage
+		}
+		to.send(Event{Kind: kind, Stage: e.Stage, Done: e.Bytes, Total: e.TotalBytes, Unit: UnitBytes, Files: e.Files})
+	case transfer.EventDurable:
+		to.send(Event{Kind: EventDurable, Files: e.Files, Bytes: e.Bytes, Through: e.Through})
+	case transfer.EventFailed:
+		if e.Problem != nil {
+			to.send(Event{Kind: EventFailed, Name: e.Problem.Name, Reason: e.Problem.Reason, Detail: e.Problem.Detail})
+		}
+	}
+}
+
+// leftByCut says whether a finding is of a kind that a cut of the power leaves behind by the table of ordered writes:
+// repairing it loses nothing that was acknowledged.
+func leftByCut(code string) bool {
+	switch code {
+	case fat32.CodeDirty, fat32.CodeFreeCount, fat32.CodeFATDiffer, fat32.CodeLostChain, fat32.CodeChainLong, fat32.CodeZeroSize,
+		fat32.CodeTwoNames, fat32.CodeLongNameParts, fat32.CodeDirDots:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,50 @@
+package session
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+)
+
+// Error is a failure with all that a person is told: what failed on which object, why, how it counts and what to do.
+type Error struct {
+	What string   // what failed, on which object: "open photos.img"
+	Err  error    // why
+	Code ExitCode // 0: found by Explain from Err
+	Hint string   // what to do, "" when there is nothing
+}
+
+// Error is "what: why". Layers below often say the same what, or name the object again: that is said once.
+func (e *Error) Error() string {
+	why := e.Err.Error()
+	if e.What == "" {
+		return why
+	}
+	var path *fs.PathError
+	if errors.As(e.Err, &path) && why == path.Error() && strings.HasSuffix(e.What, path.Path) {
+		why = path.Err.Error()
+	}
+	return e.What + ": " + strings.TrimPrefix(why, e.What+": ")
+}
+
+// Unwrap gives the reason.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Problem is an error as a person is told it.
+type Problem struct {
+	Sentence string   `json:"message"`        // "open photos.img: wrong password or key"
+	Hint     string   `json:"hint,omitempty"` // what to do
+	Code     ExitCode `json:"exitCode"`
+}
+
+// wrap says what failed on which object unless the error already does. nil stays nil.
+func wrap(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var told *Error
+	if errors.As(err, &told) {
+		return err
+	}
+	return &Error{What: what, Err: err}
+}

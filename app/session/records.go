@@ -1,0 +1,125 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"coffer/transfer/report"
+)
+
+// Record is what a copy leaves behind; see cli.md and package report.
+type Record = report.Record
+
+// RecordLine is the one-line form of a record.
+func RecordLine(r *Record) string { return r.Line() }
+
+// RecordError says what exit code a finished copy deserves: nil when everything selected arrived, Partly when some files
+// failed or were left out. nil for a nil record.
+func RecordError(r *Record) error {
+	if r == nil || !r.Incomplete() {
+		return nil
+	}
+	failed, skipped := report.Sum(r.Failed), report.Sum(r.Skipped)-r.Skipped[report.ReasonPolicy]
+	return &Error{What: "copy", Err: fmt.Errorf("%d files failed and %d were left out; they are listed above", failed, skipped), Code: Partly}
+}
+
+// recordDocument is a record with the names of what failed: for the screen only, never stored.
+type recordDocument struct {
+	*Record
+	Problems        []report.Problem `json:"problems"`
+	ProblemsDropped int64            `json:"problemsDropped,omitempty"`
+}
+
+// RecordWithProblems is the JSON document of a copy just made: the record and what failed, by name.
+func RecordWithProblems(r *Record) any {
+	return recordDocument{Record: r, Problems: append([]report.Problem{}, r.Problems...), ProblemsDropped: r.ProblemsDropped}
+}
+
+// ListRecords returns the records in folder, oldest first, and the ids of damaged ones.
+func ListRecords(folder string) (records []*Record, damaged []string, err error) {
+	records, damaged, err = report.NewStore(folder).List()
+	return records, damaged, wrap("list records", err)
+}
+
+// LoadRecord finds a record by its id or the unique start of it.
+func LoadRecord(folder, id string) (*Record, error) {
+	record, err := report.NewStore(folder).Load(id)
+	if err != nil {
+		return nil, &Error{What: "show a record", Err: err, Hint: "`coffer report list` shows them all"}
+	}
+	return record, nil
+}
+
+// ExportRecords writes records to a new file; its extension says how.
+func ExportRecords(folder string, ids []string, to string) error {
+	var records []*Record
+	for _, id := range ids {
+		record, err := LoadRecord(folder, id)
+		if err != nil {
+			return err
+		}
+		records = append(records, record)
+	}
+	return export(to, records, false)
+}
+
+// WriteReport writes the record of a copy just made to a new file, with the names of what failed: the person asked.
+func WriteReport(to string, r *Record) error { return export(to, []*Record{r}, true) }
+
+func export(to string, records []*Record, names bool) error {
+	format, err := report.FormatOf(to)
+	if err != nil {
+		return wrap("export", err)
+	}
+	var buffer bytes.Buffer
+	if err := report.Export(&buffer, records, report.ExportOptions{Format: format, Names: names}); err != nil {
+		return wrap("export to "+to, err)
+	}
+	file, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return wrap("export", err)
+	}
+	_, err = file.Write(buffer.Bytes())
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		os.Remove(to)
+		return wrap("export to "+to, err)
+	}
+	return nil
+}
+
+// CheckReportFile says whether records can be written to a file of this name.
+func CheckReportFile(to string) error {
+	for _, extension := range []string{".html", ".png", ".svg"} {
+		if strings.HasSuffix(strings.ToLower(to), extension) {
+			return &Error{What: "export to " + to, Err: fmt.Errorf("%s: not in this version", extension), Code: Unsupported}
+		}
+	}
+	_, err := report.FormatOf(to)
+	return err
+}
+
+// DescribeEndpoint is one side of a copy in words.
+func DescribeEndpoint(e report.Endpoint) string {
+	parts := []string{e.Kind}
+	for _, part := range []string{e.Format, e.Cipher, e.Engine, e.FileSystem} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	if e.SectorBytes > 0 {
+		parts = append(parts, fmt.Sprintf("sectors of %d bytes", e.SectorBytes))
+	}
+	if e.ClusterBytes > 0 {
+		parts = append(parts, fmt.Sprintf("clusters of %d bytes", e.ClusterBytes))
+	}
+	if e.Device != "" {
+		parts = append(parts, "on "+e.Device)
+	}
+	if e.WriteCache != "" {
+		parts = append(parts, e.WriteCache)
+	}
+	return strings.Join(parts, ", ")
+}
