@@ -587,6 +587,7 @@ done:
 	DECQ    CX
 	JNZ     unit
 	VPXOR   Y8, Y8, Y8
+	VPXOR   Y10, Y10, Y10
 	VZEROUPPER
 	RET
 
@@ -1056,5 +1057,6 @@ done:
 	DECQ    CX
 	JNZ     unit
 	VPXOR   Y8, Y8, Y8
+	VPXOR   Y10, Y10, Y10
 	VZEROUPPER
 	RET

@@ -174,6 +174,7 @@ func vaesUnits(round, last avxOp, counts [2]Mem) {
 	VMOVDQU(X12, at(tweaks, 0))
 	nextUnit()
 	VPXOR(Y8, Y8, Y8)
+	VPXOR(Y10, Y10, Y10) // the last round key and a tweak that is on the stack
 	VZEROUPPER()
 	RET()
 }
