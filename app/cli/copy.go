@@ -104,7 +104,7 @@ func (f *copyFlags) check(a *program, changed func(string) bool) error {
 	}
 	if f.report != "" {
 		if err := session.CheckReportFile(f.report); err != nil {
-			return usagef("--report: %w", err)
+			return err
 		}
 		if _, err := os.Lstat(f.report); err == nil {
 			return &session.Error{What: "write report " + f.report, Err: errors.New("the file exists already")}
@@ -175,16 +175,7 @@ func (a *program) showCopy(f *copyFlags, record *session.Record, err error) erro
 	if record == nil {
 		return err
 	}
-	for _, problem := range record.Problems {
-		kind := "skipped"
-		if problem.Failed {
-			kind = "failed"
-		}
-		fmt.Fprintf(a.stderr, "%s: %s: %s (%s)\n", kind, escape(problem.Name), escape(problem.Detail), problem.Reason)
-	}
-	if record.ProblemsDropped > 0 {
-		fmt.Fprintf(a.stderr, "... and %d more\n", record.ProblemsDropped)
-	}
+	a.listProblems(record)
 	if record.Verified > 0 {
 		a.out.chat("%d files, %d folders, %s; verified %d", record.Files, record.Directories, formatSize(record.Bytes), record.Verified)
 	} else {
@@ -198,4 +189,18 @@ func (a *program) showCopy(f *copyFlags, record *session.Record, err error) erro
 		err = session.RecordError(record)
 	}
 	return errors.Join(err, a.out.document(session.RecordWithProblems(record)))
+}
+
+// listProblems names on stderr what failed or was left out.
+func (a *program) listProblems(record *session.Record) {
+	for _, problem := range record.Problems {
+		kind := "skipped"
+		if problem.Failed {
+			kind = "failed"
+		}
+		fmt.Fprintf(a.stderr, "%s: %s: %s (%s)\n", kind, escape(problem.Name), escape(problem.Detail), problem.Reason)
+	}
+	if record.ProblemsDropped > 0 {
+		fmt.Fprintf(a.stderr, "... and %d more\n", record.ProblemsDropped)
+	}
 }

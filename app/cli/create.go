@@ -85,6 +85,7 @@ func (a *program) showCreated(created *session.Created) error {
 	a.out.say("usable: %s (%d bytes) in %s, clusters of %s", formatSize(created.FreeBytes), created.FreeBytes, created.FileSystem,
 		formatSize(int64(created.ClusterSizeBytes)))
 	if created.Record != nil {
+		a.listProblems(created.Record)
 		a.out.say("%s", escape(session.RecordLine(created.Record)))
 	}
 	if err := a.out.document(created); err != nil {

@@ -268,7 +268,7 @@ func (a *program) confirm(c *cobra.Command, yes bool, warning, name string) erro
 	}
 	t, err := a.openTerminal()
 	if err != nil {
-		return usagef("%s: there is no terminal to confirm on; give --yes", c.CommandPath())
+		return usagef("%s: there is no terminal to confirm on; give --yes", commandName(c))
 	}
 	defer t.Close()
 	typed, err := askLine(c.Context(), t, warning+"\nType the name "+name+" to go on: ")
@@ -276,7 +276,7 @@ func (a *program) confirm(c *cobra.Command, yes bool, warning, name string) erro
 		return err
 	}
 	if typed != name {
-		return &session.Error{What: c.CommandPath(), Err: errors.New("the name was not typed; nothing was changed")}
+		return &session.Error{What: commandName(c), Err: errors.New("the name was not typed; nothing was changed")}
 	}
 	return nil
 }

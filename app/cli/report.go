@@ -101,7 +101,7 @@ func (a *program) reportExport(ids []string, to string) error {
 		return usagef("report export: say where to: --to FILE.csv")
 	}
 	if err := session.CheckReportFile(to); err != nil {
-		return usagef("--to: %w", err)
+		return err
 	}
 	if err := session.ExportRecords(a.recordsFolder(), ids, to); err != nil {
 		return err

@@ -99,13 +99,18 @@ func (a *program) group(use, id, short, example string, children ...*cobra.Comma
 			}
 			choice := strings.Join(names, ", ")
 			if len(args) > 0 {
-				return usagef("%s %s: there is no such command; known are %s", c.CommandPath(), args[0], choice)
+				return usagef("%s %s: there is no such command; known are %s", use, args[0], choice)
 			}
-			return usagef("%s: say which of %s", c.CommandPath(), choice)
+			return usagef("%s: say which of %s", use, choice)
 		},
 	}
 	c.AddCommand(children...)
 	return c
+}
+
+// commandName is the command as a person types it after the program's name: "report list".
+func commandName(c *cobra.Command) string {
+	return strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" ")
 }
 
 // laterCommands are names of the stable interface whose work this version does not have: refused plainly, exit code 7.
@@ -126,7 +131,7 @@ func (a *program) laterCommand(name string) *cobra.Command {
 			for _, argument := range args {
 				a.out.json = a.out.json || argument == "--json"
 			}
-			return later(c.CommandPath())
+			return later(commandName(c))
 		},
 	}
 }

@@ -80,7 +80,7 @@ func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args 
 }
 
 // exits CODE COMMAND...: the command must end with exactly this exit code. stdout and stderr can be matched afterwards
-// only through the files out and err, which it writes.
+// only through the files OUT and ERR, which it writes.
 func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND...")
@@ -101,8 +101,8 @@ func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
 	var stdout, stderr strings.Builder
 	command.Stdout, command.Stderr = &stdout, &stderr
 	err = command.Run()
-	ts.Check(os.WriteFile(ts.MkAbs("out"), []byte(stdout.String()), 0o600))
-	ts.Check(os.WriteFile(ts.MkAbs("err"), []byte(stderr.String()), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs("OUT"), []byte(stdout.String()), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs("ERR"), []byte(stderr.String()), 0o600))
 	ts.Logf("[stdout]\n%s[stderr]\n%s", stdout.String(), stderr.String())
 	if got := command.ProcessState.ExitCode(); got != want {
 		ts.Fatalf("exit code %d (%v), want %d", got, err, want)

@@ -96,11 +96,11 @@ func (s *Session) place(p Place) transfer.Place {
 		}
 		return transfer.Place{Path: clean, Contents: contents}
 	}
-	info := s.container.Info()
+	info, host := s.container.Info(), report.HostEndpoint(s.target.Path)
 	return transfer.Place{
 		Volume: s.Volume, Path: p.Path, Backing: s.container, SizeBytes: s.container.Size(), FreeBytes: s.hostBound(),
 		Endpoint: report.Endpoint{
-			Kind: "container", FileSystem: s.Volume.Geometry().Type.String(), Format: string(info.Format), Cipher: info.Cipher,
+			Kind: "container", Device: host.Device, WriteCache: host.WriteCache, FileSystem: s.Volume.Geometry().Type.String(), Format: string(info.Format), Cipher: info.Cipher,
 			Engine: info.Engine, SectorBytes: int64(info.SectorSizeBytes), ClusterBytes: int64(s.Volume.Geometry().ClusterSize),
 		},
 	}

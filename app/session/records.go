@@ -90,15 +90,17 @@ func export(to string, records []*Record, names bool) error {
 	return nil
 }
 
-// CheckReportFile says whether records can be written to a file of this name.
+// CheckReportFile says whether records can be written to a file of this name; the error carries the exit code.
 func CheckReportFile(to string) error {
 	for _, extension := range []string{".html", ".png", ".svg"} {
 		if strings.HasSuffix(strings.ToLower(to), extension) {
 			return &Error{What: "export to " + to, Err: fmt.Errorf("%s: not in this version", extension), Code: Unsupported}
 		}
 	}
-	_, err := report.FormatOf(to)
-	return err
+	if _, err := report.FormatOf(to); err != nil {
+		return &Error{What: "export", Err: err, Code: Usage, Hint: "the extension says how: .csv, .json or .md"}
+	}
+	return nil
 }
 
 // DescribeEndpoint is one side of a copy in words.
