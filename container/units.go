@@ -3,22 +3,18 @@ package container
 import (
 	"fmt"
 	"io"
-	"runtime"
 	"sync"
-	"sync/atomic"
 
 	"coffer/container/aesxts"
 	"coffer/container/block"
 )
 
-const (
-	// chunkBytes is how much is encrypted and written, or read and decrypted,
-	// at a time: it stays in the second-level cache between the two steps.
-	chunkBytes = 256 << 10
-	// parallelBytes is the size from which a request is worked on by two
-	// goroutines, so that one computes while the other one is in the kernel.
-	parallelBytes = 4 * chunkBytes
-)
+// chunkBytes is how much is encrypted and written, or read and decrypted, at a
+// time: it stays in the second-level cache between the two steps. The engine
+// shares a chunk among the processors by itself; a second goroutine that took
+// every other chunk was measured at 0.81 to 1.05 of the speed without it (files
+// in memory and on disk, requests of 512 KiB to 4 MiB, two processors).
+const chunkBytes = 256 << 10
 
 // unitDevice encrypts whole data units on their way to a device and offers
 // byte granularity above it. Offsets count from the start of the payload.
@@ -72,46 +68,12 @@ func (u *unitDevice) run(p []byte, off int64, exclusive bool, work func(chunk) e
 		}
 		return len(p), nil
 	}
-	chunks := u.split(p, off)
-	if len(p) >= parallelBytes && runtime.GOMAXPROCS(0) > 1 {
-		return u.runParallel(chunks, len(p), work)
-	}
-	for _, c := range chunks {
+	for _, c := range u.split(p, off) {
 		if err := work(c); err != nil {
 			return int(c.off - off), err
 		}
 	}
 	return len(p), nil
-}
-
-// runParallel is run with two goroutines that take chunks in turn.
-func (u *unitDevice) runParallel(chunks []chunk, total int, work func(chunk) error) (int, error) {
-	errs := make([]error, len(chunks))
-	var next atomic.Int64
-	var failed atomic.Bool
-	loop := func() {
-		for !failed.Load() {
-			i := int(next.Add(1) - 1)
-			if i >= len(chunks) {
-				return
-			}
-			if errs[i] = work(chunks[i]); errs[i] != nil {
-				failed.Store(true)
-			}
-		}
-	}
-	var other sync.WaitGroup
-	other.Go(loop)
-	loop()
-	other.Wait()
-	for i, err := range errs {
-		if err != nil {
-			// Chunks are taken in order, so all before the first failure
-			// were taken, and succeeded.
-			return int(chunks[i].off - chunks[0].off), err
-		}
-	}
-	return total, nil
 }
 
 // writeAt stores p at off: the units p covers are encrypted from it, the edges

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"coffer/container/aesxts"
 	"coffer/container/block"
@@ -180,7 +181,7 @@ func (v *Volume) syncOnce() error {
 		return *e
 	}
 	err := v.dev.Sync()
-	if err != nil && !errors.Is(err, ErrNoSpace) {
+	if err != nil && !errors.Is(err, ErrNoSpace) && !errors.Is(err, syscall.ENOSPC) {
 		err = fmt.Errorf("volume is read-only after a failed sync: %w", err)
 		v.failed.Store(&err)
 	}
