@@ -176,12 +176,10 @@ func (a *program) showCopy(f *copyFlags, record *session.Record, err error) erro
 		return err
 	}
 	a.listProblems(record)
-	if record.Verified > 0 {
-		a.out.chat("%d files, %d folders, %s; verified %d", record.Files, record.Directories, formatSize(record.Bytes), record.Verified)
-	} else {
-		a.out.chat("%d files, %d folders, %s", record.Files, record.Directories, formatSize(record.Bytes))
+	if err == nil || record.Bytes > 0 || record.Files > 0 { // a copy that never began has no rates
+		a.out.chat("%s", copied(record))
+		a.out.say("%s", session.RecordLine(record))
 	}
-	a.out.say("%s", session.RecordLine(record))
 	if f.report != "" {
 		err = errors.Join(err, session.WriteReport(f.report, record))
 	}
@@ -203,4 +201,19 @@ func (a *program) listProblems(record *session.Record) {
 	if record.ProblemsDropped > 0 {
 		fmt.Fprintf(a.stderr, "... and %d more\n", record.ProblemsDropped)
 	}
+}
+
+// copied is what a copy moved, in words.
+func copied(r *session.Record) string {
+	text := fmt.Sprintf("%d files, %d folders, %s", r.Files, r.Directories, formatSize(r.Bytes))
+	if r.Resumed > 0 {
+		text += fmt.Sprintf("; %d files were there already", r.Resumed)
+	}
+	if r.Verified > 0 {
+		text += fmt.Sprintf("; verified %d", r.Verified)
+	}
+	if r.Moved > 0 {
+		text += fmt.Sprintf("; moved %d", r.Moved)
+	}
+	return text
 }

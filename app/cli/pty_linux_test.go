@@ -200,7 +200,7 @@ func TestDestroyAsksForTheName(t *testing.T) {
 
 func TestProgressBarOnlyOnATerminal(t *testing.T) {
 	folder := t.TempDir()
-	makeImage(t, folder, "b.img", "400MiB")
+	makeImage(t, folder, "b.img", "1100MiB")
 	if err := os.WriteFile(filepath.Join(folder, "big.bin"), randomBytes(300<<20, 1), 0o600); err != nil {
 		t.Fatal(err)
 	}

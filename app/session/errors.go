@@ -24,7 +24,8 @@ func (e *Error) Error() string {
 	if errors.As(e.Err, &path) && why == path.Error() && strings.HasSuffix(e.What, path.Path) {
 		why = path.Err.Error()
 	}
-	return e.What + ": " + strings.TrimPrefix(why, e.What+": ")
+	verb, _, _ := strings.Cut(e.What, " ")
+	return e.What + ": " + strings.TrimPrefix(strings.TrimPrefix(why, e.What+": "), verb+": ")
 }
 
 // Unwrap gives the reason.
