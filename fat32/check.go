@@ -130,10 +130,17 @@ type checker struct {
 	incomplete bool
 	label      labelState
 	nextAlloc  uint32
-	noSpace    bool
 	ioMark     bool             // the boot sector's mark of disk errors was set
 	byStart    map[uint32]int32 // node by first cluster, built when needed
-	steps      int
+	notDir     bitmap           // first clusters judged to hold no directory
+	// budget bounds work that damage could otherwise make quadratic: steps along
+	// chains that are looked at but not claimed.
+	budget      int64
+	freeLeft    int64 // free clusters left for copies, -1: not counted yet
+	rootChanged bool  // the root directory on the device is newer than a copy
+	memoNode    int32 // last path made
+	memoPath    string
+	steps       int
 }
 
 // dirNode is one directory of the tree.
@@ -189,6 +196,8 @@ func (c *checker) run() error {
 	}
 	c.used = newBitmap(c.g.limit())
 	c.nextAlloc = firstCluster
+	c.budget = 16*int64(c.g.ClusterCount) + 1<<20
+	c.freeLeft, c.memoNode = -1, -1
 	for _, phase := range []func() error{
 		c.checkFATCopies, c.checkFATHead, c.checkTree, c.checkLate, c.checkFiles,
 		c.checkConflicts, c.cutEnds, c.checkLost, c.checkLabels, c.finish,
@@ -228,6 +237,12 @@ func (c *checker) tick(stage string, done, total int64) error {
 	}
 	c.o.Progress(stage, done, total)
 	return c.ctx.Err()
+}
+
+// afford takes one step from the budget.
+func (c *checker) afford() bool {
+	c.budget--
+	return c.budget >= 0
 }
 
 // bitmap is a set of cluster numbers.

@@ -167,11 +167,10 @@ func (c *checker) inChain(at, n, cluster uint32) (bool, error) {
 // file, from where the sharing begins. If there is no room the file is cut
 // there: the other file keeps the data.
 func (c *checker) copyTail(d *checkDir, i int, e dirEntry, need uint32, end walkEnd) error {
-	have, err := c.chainLength(end.at)
+	n, err := c.chainLength(end.at, need-end.count)
 	if err != nil {
 		return err
 	}
-	n := min(have, need-end.count)
 	path := c.entryPath(d, i)
 	if c.io.readOnly() {
 		c.fix(CodeCrossLink, path, "shares %d clusters from %d on with another file; repair gives it a copy of them if there is room", n, end.at)
@@ -211,6 +210,14 @@ func (a allocated) first() uint32 { return a[0].from }
 
 // allocChain makes a chain of n free clusters; ErrNoSpace leaves none behind.
 func (c *checker) allocChain(n uint32) (allocated, error) {
+	if c.freeLeft < 0 {
+		if err := c.countFree(); err != nil {
+			return nil, err
+		}
+	}
+	if int64(n) > c.freeLeft {
+		return nil, ErrNoSpace
+	}
 	var chain allocated
 	last := uint32(0)
 	for range n {
@@ -241,6 +248,7 @@ func (c *checker) release(chain allocated) error {
 	for _, r := range chain {
 		for k := r.from; k < r.from+r.n; k++ {
 			c.used.clear(k)
+			c.freeLeft++
 			if err := c.fat.set(k, entryFree); err != nil {
 				return err
 			}

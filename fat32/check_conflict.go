@@ -101,6 +101,7 @@ func (c *checker) twoNames(d *checkDir, i int, e dirEntry, owner *startOwner) er
 	c.report.Files--
 	if !newerName(e, owner.e) {
 		c.fix(CodeTwoNames, c.entryPath(d, i), "the same file as %q, left by an interrupted rename; this name is removed", c.pathOf(owner.entryRef))
+		c.rootChanged = c.rootChanged || d.node == 0
 		c.dropEntry(d, i)
 		return c.store(d)
 	}
@@ -113,6 +114,7 @@ func (c *checker) twoNames(d *checkDir, i int, e dirEntry, owner *startOwner) er
 		}
 	}
 	c.fix(CodeTwoNames, c.pathOf(owner.entryRef), "the same file as %q, left by an interrupted rename; this name is removed", c.pathOf(keep))
+	c.rootChanged = c.rootChanged || owner.node == 0
 	c.dropEntry(from, int(owner.slot))
 	owner.entryRef, owner.e = keep, e
 	if err := c.store(from); err != nil {

@@ -136,6 +136,17 @@ func (c *checker) insert(d *checkDir, i int) error {
 // path is the path of a directory node, read from the device; long chains are
 // shortened, unreadable names shown as "?".
 func (c *checker) path(node int32) string {
+	switch {
+	case len(c.report.Findings) >= maxFindings:
+		return "" // only counted
+	case node == c.memoNode:
+		return c.memoPath
+	}
+	c.memoNode, c.memoPath = node, c.makePath(node)
+	return c.memoPath
+}
+
+func (c *checker) makePath(node int32) string {
 	var parts []string
 	for node > 0 {
 		if len(parts) == maxPathDepth {

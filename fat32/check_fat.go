@@ -145,7 +145,12 @@ func (c *checker) commit() error {
 // alloc takes a free cluster, marks it as the end of a chain and claims it.
 // ErrNoSpace if there is none.
 func (c *checker) alloc() (uint32, error) {
-	if c.noSpace {
+	if c.freeLeft < 0 {
+		if err := c.countFree(); err != nil {
+			return 0, err
+		}
+	}
+	if c.freeLeft == 0 {
 		return 0, ErrNoSpace
 	}
 	for range c.g.ClusterCount {
@@ -164,8 +169,28 @@ func (c *checker) alloc() (uint32, error) {
 			continue
 		}
 		c.used.set(n)
+		c.freeLeft--
 		return n, c.fat.set(n, entryEnd)
 	}
-	c.noSpace = true // nothing is freed before the last phase: do not look again
+	c.freeLeft = 0
 	return 0, ErrNoSpace
+}
+
+// countFree counts the free clusters, once: nothing is freed before the last
+// phase.
+func (c *checker) countFree() error {
+	c.freeLeft = 0
+	for n := uint32(firstCluster); n < c.g.limit(); n++ {
+		if err := c.tick("free clusters", int64(n), int64(c.g.ClusterCount)); err != nil {
+			return err
+		}
+		v, err := c.fat.get(n)
+		if err != nil {
+			return err
+		}
+		if v == entryFree && !c.used.has(n) {
+			c.freeLeft++
+		}
+	}
+	return nil
 }

@@ -110,7 +110,7 @@ func (c *checker) exactChain(e dirEntry) (bool, error) {
 	}
 	at := e.cluster
 	for ; need > 0; need-- {
-		if !c.g.valid(at) || c.used.has(at) {
+		if !c.g.valid(at) || c.used.has(at) || !c.afford() {
 			return false, nil
 		}
 		v, err := c.fat.get(at)

@@ -50,8 +50,12 @@ func (c *checker) checkLost() error {
 	if kept && !c.incomplete {
 		c.free += lost // what repair would make of them
 	}
-	c.found(CodeLostChain, "", fmt.Sprintf("%d clusters (%d bytes) are in use and belong to nothing; they are freed",
-		lost, int64(lost)*int64(c.g.ClusterSize)), !c.incomplete)
+	what := "freed"
+	if c.incomplete {
+		what = "left as they are"
+	}
+	c.found(CodeLostChain, "", fmt.Sprintf("%d clusters (%d bytes) are in use and belong to nothing; they are %s",
+		lost, int64(lost)*int64(c.g.ClusterSize), what), !c.incomplete)
 	return nil
 }
 
@@ -100,11 +104,11 @@ func (c *checker) keepLost() error {
 				return err
 			}
 			if k.full {
-				return k.store()
+				return k.finish()
 			}
 		}
 	}
-	return k.store()
+	return k.finish()
 }
 
 // lostKeeper makes entries for lost chains.
@@ -185,13 +189,10 @@ func (k *lostKeeper) keepDir(slot int, e dirEntry) error {
 			return err
 		}
 	}
-	if err := c.checkConflicts(); err != nil {
-		return err
+	if !c.rootChanged {
+		return nil
 	}
-	if err := c.cutEnds(); err != nil {
-		return err
-	}
-	// What was found below may have changed the root directory as well.
+	c.rootChanged = false
 	root, err := c.load(0)
 	k.root = root
 	return err
@@ -251,7 +252,9 @@ func (k *lostKeeper) name() [11]byte {
 	}
 }
 
-func (k *lostKeeper) store() error {
+// finish writes the entries and settles what the recovered folders share with
+// other files.
+func (k *lostKeeper) finish() error {
 	if k.root == nil {
 		return nil
 	}
@@ -260,6 +263,12 @@ func (k *lostKeeper) store() error {
 		return err
 	}
 	if err := k.c.store(k.root); err != nil {
+		return err
+	}
+	if err := k.c.checkConflicts(); err != nil {
+		return err
+	}
+	if err := k.c.cutEnds(); err != nil {
 		return err
 	}
 	return k.c.commit()
@@ -298,6 +307,9 @@ func (c *checker) claimLost(n uint32) (uint32, error) {
 func (c *checker) topDir(n uint32) (top uint32, isDir bool, err error) {
 	p := make([]byte, 2*slotSize)
 	for range maxCheckDepth {
+		if isDir && !c.afford() {
+			return top, isDir, nil
+		}
 		if err := c.io.read(p, c.g.clusterOffset(n)); err != nil {
 			return 0, false, err
 		}

@@ -294,7 +294,7 @@ func (c *checker) dirToFile(d *checkDir, i int, e dirEntry, path string) error {
 	p := d.slot(i)
 	size := e.size
 	if size == 0 {
-		n, err := c.chainLength(e.cluster)
+		n, err := c.chainLength(e.cluster, math.MaxUint32)
 		if err != nil {
 			return err
 		}
@@ -308,11 +308,11 @@ func (c *checker) dirToFile(d *checkDir, i int, e dirEntry, path string) error {
 }
 
 // chainLength counts the clusters of a chain up to the first that is not
-// sound, bounded by what a file can have.
-func (c *checker) chainLength(at uint32) (uint32, error) {
-	most := uint32(min(int64(c.g.ClusterCount), math.MaxUint32/int64(c.g.ClusterSize)+1))
+// sound, bounded by most, by what a file can have, and by the budget.
+func (c *checker) chainLength(at, most uint32) (uint32, error) {
+	most = uint32(min(int64(most), int64(c.g.ClusterCount), math.MaxUint32/int64(c.g.ClusterSize)+1))
 	for n := uint32(0); ; n++ {
-		if !c.g.valid(at) || n == most {
+		if !c.g.valid(at) || n == most || n > 0 && !c.afford() {
 			return n, nil
 		}
 		v, err := c.fat.get(at)
@@ -330,6 +330,12 @@ func (c *checker) chainLength(at uint32) (uint32, error) {
 func (c *checker) looksLikeDir(e dirEntry, path func() string) (bool, error) {
 	// A few sectors are enough, and bound the work per entry.
 	const most = 16
+	if c.notDir == nil {
+		c.notDir = newBitmap(c.g.limit())
+	}
+	if c.notDir.has(e.cluster) {
+		return false, nil
+	}
 	p := make([]byte, min(c.g.ClusterSize, 2048))
 	good, bad := 0, 0
 	first, at := entryEnd, e.cluster
@@ -354,11 +360,15 @@ func (c *checker) looksLikeDir(e dirEntry, path func() string) (bool, error) {
 		}
 		at = v
 	}
-	if first == entryFree || e.size != 0 {
-		return good > bad && good > 0, nil
-	}
 	// An empty cluster is a directory whose dots were lost.
-	return good >= bad, nil
+	ok := good >= bad
+	if first == entryFree || e.size != 0 {
+		ok = good > bad
+	}
+	if !ok {
+		c.notDir.set(e.cluster)
+	}
+	return ok, nil
 }
 
 // scoreSlots counts slots that look like directory entries and such that do

@@ -34,15 +34,13 @@ func (c *checker) moveNode(owner int32, d *checkDir, i int, path string) error {
 		return err
 	}
 	c.fix(CodeDirCycle, oldPath, "the same directory is reached as %q, and its \"..\" says so; this entry is removed", path)
+	c.rootChanged = c.rootChanged || old.parent == 0
 	c.dropEntry(from, int(old.slot))
 	if err := c.store(from); err != nil {
 		return err
 	}
 	c.nodes[owner].parent, c.nodes[owner].slot = d.node, uint32(i)
 	c.nodes[owner].depth = c.nodes[d.node].depth + 1
-	if int(owner) >= len(c.nodes) {
-		return nil
-	}
 	// A directory visited under its old parent was given that parent's "..".
 	return c.setDotDot(owner)
 }

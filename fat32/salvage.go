@@ -72,6 +72,7 @@ type salvager struct {
 	dirs   bitmap // first clusters of directories read
 	top    *level // the root, whose names LOST must not take
 	report *SalvageReport
+	shared int64 // bytes written again because files share clusters
 	buf    []byte
 }
 
@@ -80,8 +81,9 @@ type salvager struct {
 // on past read errors: what cannot be read comes out as zeros and is listed.
 // The boot sector's backup is used if the first is unusable, another copy of
 // the FAT where one cannot be read. Damaged chains are followed as far as they
-// make sense; clusters shared by files come out in each of them. A device
-// shorter than the volume loses only what lies beyond its end.
+// make sense; clusters shared by files come out in each of them, up to the length of
+// the volume in all. A device shorter than the volume loses only what lies
+// beyond its end.
 //
 // Memory is bounded by two bits per cluster plus one directory (2 MiB) per
 // level; time by the size of the volume plus that of what is written.
@@ -123,9 +125,27 @@ func (s *salvager) open() error {
 		first = backup
 	}
 	s.g = first.Geometry
+	if err := s.clamp(); err != nil {
+		return err
+	}
 	s.dev.size = s.g.TotalBytes
 	s.fat = newCheckFAT(newCheckIO(s.dev, false), &s.g)
 	s.fat.strict = s.dev.strict
+	return nil
+}
+
+// clamp takes the clusters beyond the end of the device out of the volume: they
+// hold nothing, and a forged length must not cost time or memory.
+func (s *salvager) clamp() error {
+	size := s.dev.dev.Size()
+	if size <= s.g.DataOffset {
+		return fmt.Errorf("device of %d bytes, data area from %d: %w", size, s.g.DataOffset, ErrCorrupt)
+	}
+	inside := (size - s.g.DataOffset + int64(s.g.ClusterSize) - 1) / int64(s.g.ClusterSize)
+	s.g.ClusterCount = uint32(min(int64(s.g.ClusterCount), inside))
+	if s.g.Type == FAT32 && !s.g.valid(s.g.RootCluster) {
+		return fmt.Errorf("device of %d bytes ends before the root directory: %w", size, ErrCorrupt)
+	}
 	return nil
 }
 

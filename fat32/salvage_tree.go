@@ -60,7 +60,10 @@ func (s *salvager) openLevel(path []string, start uint32) *level {
 		l.raw = make([]byte, s.g.RootEntries*slotSize)
 		_, _ = s.dev.ReadAt(l.raw, s.g.RootOffset) // never fails
 	} else {
-		l.raw = s.readDirChain(start)
+		var sound bool
+		if l.raw, sound = s.readDirChain(start); !sound {
+			s.damaged(CodeChainShort, path, "the folder's chain breaks off; entries may be missing")
+		}
 	}
 	if n := s.dev.failed - failed; n > 0 {
 		s.damaged(CodeReadError, path, "%d bytes of the folder cannot be read; entries in them are missing", n)
@@ -68,18 +71,24 @@ func (s *salvager) openLevel(path []string, start uint32) *level {
 	return l
 }
 
-func (s *salvager) readDirChain(start uint32) []byte {
-	var raw []byte
+// readDirChain reads the clusters of a folder; sound is false if its chain does
+// not end as it should.
+func (s *salvager) readDirChain(start uint32) (raw []byte, sound bool) {
 	s.dirs.set(start)
-	for at, ok := start, true; ok && len(raw) < maxDirBytes; at, ok = s.next(at) {
+	for at := start; len(raw) < maxDirBytes; {
 		if s.seen.has(at) {
-			break // a loop, or the clusters of another folder
+			return raw, false // a loop, or the clusters of another folder
 		}
 		s.seen.set(at)
 		raw = slices.Grow(raw, s.g.ClusterSize)[:len(raw)+s.g.ClusterSize]
 		_, _ = s.dev.ReadAt(raw[len(raw)-s.g.ClusterSize:], s.g.clusterOffset(at)) // never fails
+		next, ok := s.next(at)
+		if !ok {
+			return raw, next >= entryEndMin
+		}
+		at = next
 	}
-	return raw
+	return raw, true
 }
 
 // entry writes the entry at a slot; a folder comes back to be descended into.
@@ -195,6 +204,9 @@ func (s *salvager) copyStraight(w io.Writer, start uint32, size int64) (int64, e
 func (s *salvager) copyChain(w io.Writer, start uint32, size int64) (int64, error) {
 	written := int64(0)
 	at, ok := start, s.g.valid(start)
+	// Brent's method: mark is a cluster seen 2^k steps ago; meeting it again is a
+	// loop.
+	mark, steps, limit := uint32(0), 0, 1
 	for ok && written < size {
 		if err := s.ctx.Err(); err != nil {
 			return written, err
@@ -206,9 +218,17 @@ func (s *salvager) copyChain(w io.Writer, start uint32, size int64) (int64, erro
 				ok = false
 				break
 			}
+			if s.seen.has(at) {
+				s.shared += int64(s.g.ClusterSize)
+			}
 			s.seen.set(at)
 			n++
-			at, ok = s.next(at)
+			if at, ok = s.next(at); at == mark || s.shared > s.g.TotalBytes {
+				ok = false
+			}
+			if steps++; steps == limit {
+				mark, steps, limit = at, 0, limit*2
+			}
 		}
 		if n == 0 {
 			break
