@@ -184,8 +184,11 @@ func TestEveryUnitSizeClass(t *testing.T) {
 	for _, keySize := range []int{32, 64} {
 		for _, unit := range sizes {
 			c := &testCase{keySize: keySize, unit: unit, units: 3, step: 1, first: 5, key: make([]byte, keySize)}
-			if unit >= 1<<20 {
+			if unit >= 1<<18 {
 				c.units = 1
+			}
+			if unit > 1<<20 && keySize == 32 && testing.Short() {
+				continue // the largest unit once is enough on an emulated processor
 			}
 			rnd.Read(c.key)
 			plain := make([]byte, c.unit*c.units)

@@ -79,7 +79,7 @@ func TestWorkersEnd(t *testing.T) {
 	withProcs(t, 8, func() {
 		e := mustNew(t, 64, 512, withSplit(4096, 2048))
 		before := runtime.NumGoroutine()
-		buf := make([]byte, 1<<20)
+		buf := make([]byte, 1<<18)
 		for range 100 {
 			e.EncryptUnits(buf, buf, 0)
 		}

@@ -21,7 +21,7 @@ const (
 // saves the YMM and ZMM registers. It has no flag for VAES without AVX-512.
 func asmKinds() []kind {
 	x := &cpu.X86
-	if !x.HasAES || !x.HasPCLMULQDQ {
+	if !x.HasAES {
 		return nil
 	}
 	found := []kind{kindAESNI}
