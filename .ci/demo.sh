@@ -24,13 +24,13 @@ demo() {
   shown "$coffer" info "$image"
 
   step "Files go in, and are read back to verify them"
-  say_shown "$coffer" copy "$work/film.bin" "$image:/" --verify --label "film in"
-  say_shown "$coffer" copy "$tree" "$image:/" --verify --label "tree in"
+  say_shown "$coffer" copy "$work/film.bin" "$image:/" --verify --label film-in
+  say_shown "$coffer" copy "$tree" "$image:/" --verify --label tree-in
 
   step "Files come out"
   mkdir "$work/out"
-  say_shown "$coffer" copy "$image:/film.bin" "$work/out" --verify --label "film out"
-  say_shown "$coffer" copy "$image:/$(basename "$tree")" "$work/out" --verify --label "tree out"
+  say_shown "$coffer" copy "$image:/film.bin" "$work/out" --verify --label film-out
+  say_shown "$coffer" copy "$image:/$(basename "$tree")" "$work/out" --verify --label tree-out
 
   step "Every byte compared"
   local wrong=0

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"coffer/fat32"
@@ -90,11 +89,9 @@ func Copy(ctx context.Context, from, to *Session, r CopyRequest) (*Record, error
 // place is one side of a copy as package transfer takes it. A nil session is the host.
 func (s *Session) place(p Place) transfer.Place {
 	if s == nil || !p.Inside() {
-		clean, contents := p.Path, false
-		if base := strings.TrimRight(clean, string(filepath.Separator)+"/"); base == "." || base == ".." || strings.HasSuffix(base, "/.") {
-			contents = true // as with cp: "folder/." is what is in it
-		}
-		return transfer.Place{Path: clean, Contents: contents}
+		// As with cp, "folder/." is what is in the folder.
+		base := filepath.Base(p.Path)
+		return transfer.Place{Path: p.Path, Contents: base == "." || base == ".."}
 	}
 	info, host := s.container.Info(), report.HostEndpoint(s.target.Path)
 	return transfer.Place{
