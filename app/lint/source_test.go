@@ -18,7 +18,7 @@ const (
 	maxFileLines = 600 // of a source file; one concept each
 	maxTestLines = 800
 	maxFuncLines = 120 // of a function; 60 is the aim
-	maxMainLines = 60 // of a package main: it only calls
+	maxMainLines = 60  // of a package main: it only calls
 )
 
 // sources returns every Go file of the module but generated testdata, as paths below root.
