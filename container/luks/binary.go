@@ -47,6 +47,7 @@ func validHeaderSize(n uint64) bool {
 
 // binaryHeader is the decoded first 4096 bytes of a copy.
 type binaryHeader struct {
+	version    uint16
 	headerSize int64
 	seqID      uint64
 	label      string
@@ -67,13 +68,14 @@ func decodeBinary(b []byte, offset int64) (binaryHeader, error) {
 		return binaryHeader{}, errNoMagic
 	}
 	if v := binary.BigEndian.Uint16(b[6:]); v != version2 {
-		return binaryHeader{}, fmt.Errorf("LUKS version %d: %w", v, ErrUnsupported)
+		return binaryHeader{version: v}, fmt.Errorf("LUKS version %d: %w", v, ErrUnsupported)
 	}
 	size := binary.BigEndian.Uint64(b[8:])
 	if !validHeaderSize(size) {
 		return binaryHeader{}, fmt.Errorf("header size %d is none that the format allows: %w", size, ErrDamaged)
 	}
 	h := binaryHeader{
+		version:    version2,
 		headerSize: int64(size),
 		seqID:      binary.BigEndian.Uint64(b[16:]),
 		offset:     binary.BigEndian.Uint64(b[256:]),

@@ -74,8 +74,8 @@ func Detect(dev io.ReaderAt) (version int, found bool) {
 // (at most 4 MiB each) and 100,000 JSON values.
 func Read(dev io.ReaderAt) (*Header, error) {
 	first := readCopy(dev, 0)
-	if errors.Is(first.err, ErrUnsupported) {
-		return nil, first.err
+	if first.bin.version == 1 {
+		return nil, first.err // LUKS1 has no second copy; one found would be a leftover
 	}
 	var second *headerCopy
 	if first.err == nil {
@@ -89,6 +89,9 @@ func Read(dev io.ReaderAt) (*Header, error) {
 	case first.err != nil && second.err != nil:
 		if h.Primary == CopyMissing && h.Secondary == CopyMissing {
 			return nil, ErrNotLUKS2
+		}
+		if errors.Is(first.err, ErrUnsupported) {
+			return nil, first.err
 		}
 		return nil, fmt.Errorf("first copy: %w; second copy: %w", first.err, second.err)
 	case first.err != nil:

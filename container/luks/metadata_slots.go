@@ -159,7 +159,8 @@ func (m *metadata) parseSegments(root *value, _ int64) error {
 // and only the last one is open-ended.
 func (m *metadata) checkSegments() error {
 	for i, s := range m.segments[:len(m.segments)-1] {
-		if s.size == 0 || s.offset+s.size > m.segments[i+1].offset {
+		next := m.segments[i+1].offset
+		if s.size == 0 || next < s.offset || s.size > next-s.offset {
 			return invalid("segments %d and %d overlap", i, i+1)
 		}
 	}
@@ -183,9 +184,6 @@ func parseSegment(v *value) (segment, error) {
 	if size.text != "dynamic" {
 		if s.size, ok = size.uint64String(); !ok || s.size == 0 || s.size%512 != 0 {
 			return s, invalid(`"size" is neither "dynamic" nor a multiple of 512`)
-		}
-		if s.offset > math.MaxUint64-s.size {
-			return s, invalid("offset + size overflows")
 		}
 	}
 	var err error
