@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"coffer/fat32"
 	"coffer/transfer/report"
 )
 
@@ -193,5 +194,32 @@ func sameBytes(t testing.TB, path string, want []byte) {
 	}
 	if !bytes.Equal(got, want) {
 		t.Fatalf("%s: %d bytes differ from the %d expected", path, len(got), len(want))
+	}
+}
+
+// readVolume reads a volume through fat32 itself.
+func readVolume(t testing.TB, v *fat32.Volume, dir string, out map[string]entry) {
+	t.Helper()
+	infos, err := v.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range infos {
+		p := strings.TrimSuffix(dir, "/") + "/" + i.Name
+		if i.IsDir() {
+			out[p[1:]] = entry{dir: true}
+			readVolume(t, v, p, out)
+			continue
+		}
+		f, err := v.OpenFile(p, fat32.ReadOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data := make([]byte, i.Size)
+		if n, err := f.ReadAt(data, 0); int64(n) < i.Size {
+			t.Fatalf("%s: %v", p, err)
+		}
+		f.Close()
+		out[p[1:]] = entry{size: i.Size, sum: sha256.Sum256(data), modified: i.ModTime.Unix() / 2}
 	}
 }

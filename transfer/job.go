@@ -95,6 +95,7 @@ type tuning struct {
 	resumableBytes int64         // files from this size on survive an interruption as parts
 	batchBytes     int64         // bytes between syncs
 	batchInterval  time.Duration // time between syncs
+	maxFileBytes   int64         // cut files above; 0: what FAT holds
 }
 
 const (

@@ -70,6 +70,9 @@ func (s *scanner) run() error {
 		return err
 	}
 	s.plan.rules = rulesOf(s.job.Destination, s.plan.target)
+	if limit := s.job.tune.maxFileBytes; limit > 0 && s.plan.rules.fat {
+		s.plan.rules.maxFileBytes = limit
+	}
 	if s.plan.state, err = openState(s.plan.target, stateName(ops, to), s.job.Resume); err != nil {
 		return err
 	}
@@ -188,10 +191,11 @@ func (s *scanner) scanFolder(at int32) error {
 	if f.to == "" {
 		names = s.top
 	}
-	slots := 0
+	slots, before := 0, len(s.todo)
 	for _, n := range children {
 		slots += s.child(at, n, "", names, existing, used+slots)
 	}
+	slices.Reverse(s.todo[before:]) // taken from the end
 	if !f.made {
 		s.plan.NeedBytes += s.plan.rules.folderBytes(slots, false)
 	} else {

@@ -215,7 +215,7 @@ func TestPreflightOfNames(t *testing.T) {
 	// The same names by another spelling at the target.
 	os.RemoveAll(src)
 	put("OK")
-	put("CAFE\u0301")
+	put("CAF\u00c9")
 	rec = run(t, Job{Sources: []Place{host(src)}, Destination: place})
 	if rec.Failed[ReasonExists] != 1 || rec.Failed[ReasonCollision] != 1 {
 		t.Fatal(rec.Problems)
