@@ -160,3 +160,79 @@ func examine(t *testing.T, folder string, round int, set killSet, before map[str
 		t.Errorf("round %d: %d files were acknowledged, %d are there", round, acknowledged, arrived)
 	}
 }
+
+// TestDirtyVolume opens a volume that was not closed for writing: leftovers of the cut are mended before anything is
+// written; other damage refuses the opening. Reading is possible in both cases and changes nothing.
+func TestDirtyVolume(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(folder, "data"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	run(t, folder, 0, "create", "d.img", "--size", "300MiB", "--format", "raw", "--quiet")
+	writeFile(t, filepath.Join(folder, "small.bin"), randomBytes(50_000, 1))
+	writeFile(t, filepath.Join(folder, "big.bin"), randomBytes(200<<20, 2))
+	run(t, folder, 0, "copy", "small.bin", "d.img:/", "--format", "raw", "--quiet")
+	p := start(t, folder, "copy", "big.bin", "d.img:/", "--format", "raw", "--json")
+	if !p.until(copying) {
+		t.Fatal("the copy ended before it could be killed")
+	}
+	p.command.Process.Kill()
+	p.wait()
+	copyImage(t, filepath.Join(folder, "d.img"), filepath.Join(folder, "dirty.img"))
+
+	before := digest(t, filepath.Join(folder, "d.img"))
+	if _, stderr := run(t, folder, 0, "ls", "d.img:/", "--format", "raw"); !strings.Contains(stderr, "not closed cleanly") {
+		t.Errorf("reading says nothing about the state: %s", stderr)
+	}
+	if digest(t, filepath.Join(folder, "d.img")) != before {
+		t.Error("reading wrote something")
+	}
+	if _, stderr := run(t, folder, 0, "mkdir", "d.img:/new", "--format", "raw"); !strings.Contains(stderr, "tidied up") {
+		t.Errorf("writing says nothing about the repair: %s", stderr)
+	}
+	if out, _ := run(t, folder, 0, "check", "d.img", "--format", "raw"); !strings.Contains(out, "is clean") {
+		t.Errorf("after the repair: %s", out)
+	}
+	run(t, folder, 0, "copy", "d.img:/small.bin", "back.bin", "--format", "raw")
+	if digest(t, filepath.Join(folder, "back.bin")) != digest(t, filepath.Join(folder, "small.bin")) {
+		t.Error("an acknowledged file is wrong")
+	}
+
+	// The same, with the chain of small.bin cut short in both FATs: no cut does that.
+	breakChain(t, filepath.Join(folder, "dirty.img"))
+	damaged := digest(t, filepath.Join(folder, "dirty.img"))
+	_, stderr := run(t, folder, 4, "mkdir", "dirty.img:/new", "--format", "raw")
+	if !strings.Contains(stderr, "damaged") || !strings.Contains(stderr, "hint: save what you can") {
+		t.Errorf("damage: %s", stderr)
+	}
+	if digest(t, filepath.Join(folder, "dirty.img")) != damaged {
+		t.Error("a refused opening wrote something")
+	}
+}
+
+// breakChain ends the chain of the first file, which begins at cluster 2 or 3, after its first cluster, in both FATs of a
+// bare FAT32 or FAT16 volume.
+func breakChain(t *testing.T, path string) {
+	t.Helper()
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	boot := make([]byte, 512)
+	if _, err := file.ReadAt(boot, 0); err != nil {
+		t.Fatal(err)
+	}
+	word := func(at int) int64 { return int64(boot[at]) | int64(boot[at+1])<<8 }
+	sector, reserved, fatSectors, width := word(11), word(14), word(22), int64(2)
+	if fatSectors == 0 {
+		fatSectors, width = word(36)|word(38)<<16, 4
+	}
+	for copies := range int64(boot[16]) {
+		at := (reserved+copies*fatSectors)*sector + 4*width // cluster 4: in the middle of small.bin
+		end := []byte{0xff, 0xff, 0xff, 0x0f}[:width]
+		if _, err := file.WriteAt(end, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

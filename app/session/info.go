@@ -15,7 +15,7 @@ type Slot struct{ container.Slot }
 func (s Slot) Describe() string {
 	words := []string{s.KDF}
 	if s.MemoryKiB > 0 {
-		words = append(words, fmt.Sprintf("%d KiB", s.MemoryKiB))
+		words = append(words, memory(s.MemoryKiB))
 	}
 	words = append(words, fmt.Sprintf("%d iterations", s.Iterations))
 	if s.Threads > 0 {
@@ -91,4 +91,12 @@ func (s *Session) FileSystem() *FileSystemInfo {
 		SectorSizeBytes: geometry.SectorSize, Clusters: geometry.ClusterCount, TotalBytes: space.TotalBytes, FreeBytes: space.FreeBytes,
 		Dirty: s.Volume.WasDirty(),
 	}
+}
+
+// memory is an amount of KiB in words.
+func memory(kib uint64) string {
+	if kib >= 1024 && kib%1024 == 0 {
+		return fmt.Sprintf("%d MiB", kib/1024)
+	}
+	return fmt.Sprintf("%d KiB", kib)
 }
