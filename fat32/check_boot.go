@@ -133,6 +133,9 @@ func plausibility(read func([]byte, int64) error, b *bootSector) int {
 // checkBackup compares the backup boot sector with the first and makes one if
 // there is room but none.
 func (c *checker) checkBackup() error {
+	if c.boot.backupOffset == c.boot.fsInfoOffset {
+		c.boot.backupOffset = 0 // none, or said to be where FSInfo is
+	}
 	if c.boot.backupOffset == 0 {
 		return c.makeBackup()
 	}
@@ -155,7 +158,12 @@ func (c *checker) makeBackup() error {
 	reserved := uint16(c.g.FATOffset / int64(c.g.SectorSize))
 	info := le.Uint16(c.boot.raw[48:])
 	if reserved < 3 {
-		return nil // no room; a volume without a backup is legal
+		if le.Uint16(c.boot.raw[50:]) != info || info == 0 {
+			return nil // no room; a volume without a backup is legal
+		}
+		c.fix(CodeBackupBoot, "", "the backup boot sector is said to be where FSInfo is, and there is no room for one; it is given up")
+		le.PutUint16(c.boot.raw[50:], 0)
+		return c.writeBoot()
 	}
 	sector := uint16(6)
 	if reserved < 7 || info == sector {
@@ -205,6 +213,9 @@ func (c *checker) checkFATHead() error {
 	if err != nil {
 		return err
 	}
+	if err := c.checkMedia(byte(v)); err != nil {
+		return err
+	}
 	if want := entryEnd&^0xFF | uint32(c.g.Media); v != want {
 		c.fix(CodeFATHead, "", "FAT entry 0 is %#x, should be %#x", v, want)
 		if err := c.fat.set(0, want); err != nil {
@@ -226,6 +237,22 @@ func (c *checker) checkFATHead() error {
 	}
 	c.fix(CodeFATHead, "", "FAT entry 1 is %#x, not an end mark", v)
 	return c.fat.set(1, entryEnd)
+}
+
+// checkMedia puts the media byte of the boot sector right; inFAT is what FAT
+// entry 0 says.
+func (c *checker) checkMedia(inFAT byte) error {
+	legal := func(m byte) bool { return m == 0xF0 || m >= 0xF8 }
+	if legal(c.g.Media) {
+		return nil
+	}
+	want := byte(0xF8)
+	if legal(inFAT) {
+		want = inFAT
+	}
+	c.fix(CodeBootSector, "", "the media byte %#02x is none; it becomes %#02x", c.g.Media, want)
+	c.boot.raw[21], c.g.Media = want, want
+	return c.writeBoot()
 }
 
 // marks are the bits of FAT entry 1 that are clear while a volume is dirty

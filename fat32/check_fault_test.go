@@ -96,23 +96,6 @@ func FuzzCheck(f *testing.F) {
 		if len(p) > 1<<20 {
 			return
 		}
-		m := blocktest.FromBytes(p)
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-		defer cancel()
-		if _, err := Check(ctx, m, CheckOptions{}); errors.Is(err, context.DeadlineExceeded) {
-			t.Fatal("the look does not end")
-		}
-		keep := len(p) > 0 && p[len(p)-1]&1 == 1
-		r, err := Check(ctx, m, CheckOptions{Repair: true, KeepLost: keep, Location: time.UTC})
-		if errors.Is(err, context.DeadlineExceeded) {
-			t.Fatal("the repair does not end")
-		}
-		_, _ = Salvage(ctx, m, newMemorySink(t), SalvageOptions{})
-		if err != nil || !allFixed(r) {
-			return
-		}
-		if r, err := Check(ctx, m, CheckOptions{}); err != nil || !r.Clean() {
-			t.Fatalf("after repair: %v%s", err, findings(r))
-		}
+		fuzzOne(t, blocktest.FromBytes(p), len(p) > 0 && p[len(p)-1]&1 == 1)
 	})
 }

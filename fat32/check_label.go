@@ -40,7 +40,7 @@ func (c *checker) checkLabelEntry(d *checkDir, set, i int, e dirEntry) (drop boo
 	if e.cluster != 0 || e.size != 0 || e.attr&AttrDirectory != 0 || high != 0 {
 		c.fix(CodeLabel, "/", "the volume label has a size, a cluster or is marked as a directory; that is cleared")
 		p := d.slot(i)
-		p[11] = byte(e.attr &^ AttrDirectory)
+		p[11] = byte(attrVolumeID | e.attr&AttrArchive) // never what marks a long name
 		clear(p[26:32])
 		clear(p[20:22])
 		d.touch(i)
