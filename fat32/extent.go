@@ -82,11 +82,3 @@ func (x *extents) cut(n uint32) []extent {
 	x.total = n
 	return off
 }
-
-// countClusters sums runs.
-func countClusters(runs []extent) (n uint32) {
-	for _, e := range runs {
-		n += e.count
-	}
-	return n
-}

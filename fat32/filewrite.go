@@ -284,7 +284,7 @@ func (v *Volume) allocate(n *node, size int64) error {
 			return nil
 		}
 		n.mu.RLock()
-		wait := v.txn == nil && n.newEnd
+		wait := v.txn == nil && n.newEnd && !n.gone
 		n.mu.RUnlock()
 		if wait {
 			// The cut has to be on the disk before the chain goes on elsewhere.

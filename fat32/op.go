@@ -224,12 +224,11 @@ func (v *Volume) costFAT(runs []extent) (cost int64) {
 		// The FAT need not begin at a block: count one more for every run of blocks.
 		first := from / metaBlock
 		end := (to + int64(size) - 1) / metaBlock
-		if first <= last {
-			first = last
+		if first == last {
+			cost += (end - first) * metaBlock
 		} else {
-			cost += metaBlock
+			cost += (end - first + 2) * metaBlock
 		}
-		cost += (end - first + 1) * metaBlock
 		last = end
 	}
 	return cost * int64(v.geo.FATCount)

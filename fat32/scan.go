@@ -13,13 +13,11 @@ const scanChunk = 16
 
 // scanner fills the allocator from the FAT once, in the background.
 type scanner struct {
-	once   sync.Once
-	done   chan struct{} // closed when the whole FAT has been read
-	halt   atomic.Bool
-	mu     sync.Mutex
-	cond   *sync.Cond // signalled with every chunk
-	chunks int        // finished
-	err    error      // of the first part that could not be read
+	once sync.Once
+	done chan struct{} // closed when the whole FAT has been read
+	halt atomic.Bool
+	mu   sync.Mutex
+	err  error // of the first part that could not be read
 	// free counts the free entries of the FAT on the disk; after the scan the
 	// flush keeps it.
 	free atomic.Int64
@@ -32,7 +30,6 @@ func (v *Volume) startScan() {
 		v.alloc.init(v.geo.ClusterCount)
 		v.alloc.next = int(v.nextHint())
 		s.done = make(chan struct{})
-		s.cond = sync.NewCond(&s.mu)
 		v.done.Go(v.scanAll)
 	})
 }
@@ -41,19 +38,6 @@ func (v *Volume) startScan() {
 func (s *scanner) wait() { <-s.done }
 
 func (s *scanner) cancel() { s.halt.Store(true) }
-
-// waitMore waits for the scan to go on and reports whether it was not over yet.
-func (s *scanner) waitMore() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	select {
-	case <-s.done:
-		return false
-	default:
-	}
-	s.cond.Wait()
-	return true
-}
 
 // nextHint returns where FSInfo says the search for free clusters should
 // begin, as an index; it is a hint and checked only for its range.
@@ -94,18 +78,11 @@ func (v *Volume) scanAll() {
 					}
 					s.mu.Unlock()
 				}
-				s.mu.Lock()
-				s.chunks++
-				s.cond.Broadcast()
-				s.mu.Unlock()
 			}
 		})
 	}
 	workers.Wait()
-	s.mu.Lock()
 	close(s.done)
-	s.cond.Broadcast()
-	s.mu.Unlock()
 }
 
 // scanRegions reads the FAT of regions from..to-1. What cannot be read stays
