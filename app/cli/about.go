@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"runtime"
@@ -78,18 +80,30 @@ func (a *program) completionCommand() *cobra.Command {
 		Args:                  cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, args []string) error {
-			root := c.Root()
-			switch args[0] {
-			case "bash":
-				return root.GenBashCompletionV2(a.out.to, true)
-			case "zsh":
-				return root.GenZshCompletion(a.out.to)
-			case "fish":
-				return root.GenFishCompletion(a.out.to, true)
+			var script bytes.Buffer
+			if err := completionScript(c.Root(), args[0], &script); err != nil {
+				return err
 			}
-			return root.GenPowerShellCompletionWithDesc(a.out.to)
+			if a.out.json {
+				return a.out.document(map[string]string{"shell": args[0], "script": script.String()})
+			}
+			_, err := script.WriteTo(a.out.to)
+			return err
 		},
 	}
+}
+
+// completionScript writes the completion script of a shell to w.
+func completionScript(root *cobra.Command, shell string, w io.Writer) error {
+	switch shell {
+	case "bash":
+		return root.GenBashCompletionV2(w, true)
+	case "zsh":
+		return root.GenZshCompletion(w)
+	case "fish":
+		return root.GenFishCompletion(w, true)
+	}
+	return root.GenPowerShellCompletionWithDesc(w)
 }
 
 // hiddenCommands are verbs this program runs itself with. Secrets reach them through pipes only.

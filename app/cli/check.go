@@ -71,13 +71,13 @@ func (a *program) showCheck(image string, r *session.CheckResult) error {
 		}
 		a.out.say("%s: %s%s%s", finding.Code, place, escape(finding.Detail), state)
 	}
-	a.out.say("%d files, %d folders; clusters: %d used, %d free, %d bad, %d lost", r.Files, r.Folders, r.ClustersUsed, r.ClustersFree,
+	a.out.say("%s, %s; clusters: %d used, %d free, %d bad, %d lost", count(r.Files, "file"), count(r.Folders, "folder"), r.ClustersUsed, r.ClustersFree,
 		r.ClustersBad, r.ClustersLost)
 	switch {
 	case r.Clean:
 		a.out.say("%s is clean", escape(image))
 	case r.Sound:
-		a.out.say("%s: %d findings, all repaired", escape(image), fixed)
+		a.out.say("%s: %s, all repaired", escape(image), count(int64(fixed), "finding"))
 	}
 	if err := a.out.document(checkDocument{Check: r}); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (a *program) showSalvage(request session.CheckRequest, r *session.SalvageRe
 	for _, problem := range r.Problems {
 		a.out.say("%s: %s: %s", problem.Code, escape(problem.Path), escape(problem.Detail))
 	}
-	a.out.say("salvaged %d files (%d of them without a name) and %d folders, %s, into %s", r.Files, r.LostChains, r.Folders,
+	a.out.say("salvaged %s (%d of them without a name) and %s, %s, into %s", count(r.Files, "file"), r.LostChains, count(r.Folders, "folder"),
 		formatSize(r.Bytes), escape(request.SalvageTo))
 	if documentErr := a.out.document(checkDocument{Salvage: r}); documentErr != nil {
 		return documentErr

@@ -205,9 +205,9 @@ func (a *program) listProblems(record *session.Record) {
 
 // copied is what a copy moved, in words.
 func copied(r *session.Record) string {
-	text := fmt.Sprintf("%d files, %d folders, %s", r.Files, r.Directories, formatSize(r.Bytes))
+	text := fmt.Sprintf("%s, %s, %s", count(r.Files, "file"), count(r.Directories, "folder"), formatSize(r.Bytes))
 	if r.Resumed > 0 {
-		text += fmt.Sprintf("; %d files were there already", r.Resumed)
+		text += fmt.Sprintf("; %s were there already", count(r.Resumed, "file"))
 	}
 	if r.Verified > 0 {
 		text += fmt.Sprintf("; verified %d", r.Verified)

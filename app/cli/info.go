@@ -74,7 +74,7 @@ func (a *program) showInfo(d infoDocument) {
 	a.field("engine", "%s", i.Engine)
 	a.field("uuid", "%s", i.UUID)
 	a.field("label", "%s", i.Label)
-	a.field("header", "%s", strings.Join(i.HeaderState, ", "))
+	a.field("header", "%s", headerState(i.HeaderState))
 	a.field("sector", "%d bytes", i.SectorSizeBytes)
 	a.field("file size", "%s (%d bytes)", formatSize(i.ImageBytes), i.ImageBytes)
 	a.field("payload", "%s (%d bytes) from offset %d", formatSize(i.UsableBytes), i.UsableBytes, i.PayloadOffset)
@@ -99,4 +99,17 @@ func quoteLabel(label string) string {
 		return "none"
 	}
 	return `"` + label + `"`
+}
+
+// headerState is the state of the two header copies in words; "" for formats without.
+func headerState(copies []string) string {
+	for _, state := range copies {
+		if state != "good" {
+			return "first copy " + strings.Join(copies, ", second copy ")
+		}
+	}
+	if len(copies) == 2 {
+		return "both copies good"
+	}
+	return strings.Join(copies, ", ")
 }

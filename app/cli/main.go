@@ -42,10 +42,10 @@ type program struct {
 	closeLog     io.Closer
 }
 
-// Main runs the command line args (without the program's name) and returns the exit code of the process. SIGINT and
-// SIGTERM cancel the command, which cleans up and ends with 130; a second one ends the process at once.
+// Main runs the command line args (without the program's name) and returns the exit code of the process. SIGINT,
+// SIGTERM and SIGHUP cancel the command, which cleans up and ends with 130; a second one ends the process at once.
 func Main(args []string, streams Streams) (code int) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	a := &program{

@@ -70,7 +70,7 @@ func (a *program) reportShow(id string) error {
 	a.field("started", "%s, %s", record.Start.Local().Format(time.DateTime), record.Outcome)
 	a.field("from", "%s", session.DescribeEndpoint(record.Source))
 	a.field("to", "%s", session.DescribeEndpoint(record.Destination))
-	a.field("copied", "%d files, %d folders, %s (%d bytes)", record.Files, record.Directories, formatSize(record.Bytes), record.Bytes)
+	a.field("copied", "%s (%d bytes)", copied(record), record.Bytes)
 	a.field("skipped", "%s", counts(record.Skipped))
 	a.field("failed", "%s", counts(record.Failed))
 	a.field("seconds", "total %.2f: scan %.2f, copy %.2f, sync %.2f, verify %.2f", record.Seconds.Total, record.Seconds.Scan,

@@ -49,12 +49,22 @@ func CheckHostPlaces(r CopyRequest) error {
 	case err == nil && (len(r.Sources) > 1 || r.Destination.Folder):
 		return &Error{What: "copy to " + r.Destination.Path, Err: errors.New("it is not a folder")}
 	case err == nil:
-		return nil
+		return notOverContainer(r.Destination.Path)
 	}
 	if _, err := os.Stat(filepath.Dir(filepath.Clean(r.Destination.Path))); err != nil {
 		return &Error{What: "copy to " + r.Destination.Path, Err: err, Hint: "make the folder first"}
 	}
 	return nil
+}
+
+// notOverContainer refuses a container as the target of a file: somebody who forgot ":/" must not lose it, not even with
+// --force.
+func notOverContainer(path string) error {
+	if _, err := Inspect(Target{Path: path, Format: FormatAuto}); err != nil {
+		return nil // no container: the usual rules about existing files hold
+	}
+	return &Error{What: "copy to " + path, Err: errors.New("it is a container, and would be replaced"),
+		Hint: "write " + path + ":/ to copy into it"}
 }
 
 // Copy runs a copy. from is the open container of the sources, to that of the destination; nil means the host; they may
