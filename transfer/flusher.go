@@ -1,9 +1,6 @@
 package transfer
 
-import (
-	"os"
-	"sync"
-)
+import "sync"
 
 const (
 	// maxPending is how much may be written and not yet handed to write-back.
@@ -18,7 +15,7 @@ const (
 
 // stretch is a range of a file to hand to write-back, and whether to close it then.
 type stretch struct {
-	file   *os.File
+	file   *handle
 	off, n int64
 	close  bool
 }

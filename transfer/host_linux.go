@@ -3,6 +3,7 @@ package transfer
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"time"
@@ -42,16 +43,25 @@ func lstatIn(h *folderHandle, name string) (node, error) {
 }
 
 // fstat describes an open file.
-func fstat(f *os.File) (node, error) {
-	n, err := statx(int(f.Fd()), "", unix.AT_EMPTY_PATH)
-	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) {
-		st, err := f.Stat()
-		if err != nil {
-			return node{}, err
-		}
-		return nodeOf(st), nil
+func fstat(f *handle) (node, error) {
+	n, err := statx(f.fd, "", unix.AT_EMPTY_PATH)
+	if !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EPERM) {
+		return n, err
 	}
-	return n, err
+	var st unix.Stat_t
+	if err := unix.Fstat(f.fd, &st); err != nil {
+		return node{}, os.NewSyscallError("fstat", err)
+	}
+	return plainNode(st.Size, uint16(st.Mode), time.Unix(st.Mtim.Unix())), nil
+}
+
+// plainNode is what every kind of stat tells.
+func plainNode(size int64, mode uint16, modified time.Time) node {
+	n := node{kind: kindOfMode(mode), size: size, mode: uint32(mode) & 0o777, readOnly: mode&0o222 == 0, modified: modified}
+	if n.mode == 0 {
+		n.mode = 0o400 // 0 stands for "has none"
+	}
+	return n
 }
 
 func statx(fd int, name string, flags int) (node, error) {
@@ -59,14 +69,10 @@ func statx(fd int, name string, flags int) (node, error) {
 	if err := unix.Statx(fd, name, flags, statMask, &st); err != nil {
 		return node{}, &fs.PathError{Op: "stat", Path: name, Err: err}
 	}
-	n := node{size: int64(st.Size), mode: uint32(st.Mode) & 0o777, readOnly: st.Mode&0o222 == 0, modified: time.Unix(st.Mtime.Sec, int64(st.Mtime.Nsec))}
+	n := plainNode(int64(st.Size), st.Mode, time.Unix(st.Mtime.Sec, int64(st.Mtime.Nsec)))
 	if st.Mask&unix.STATX_BTIME != 0 && (st.Btime.Sec != 0 || st.Btime.Nsec != 0) {
 		n.created = time.Unix(st.Btime.Sec, int64(st.Btime.Nsec))
 	}
-	if n.mode == 0 {
-		n.mode = 0o400 // 0 stands for "has none"
-	}
-	n.kind = kindOfMode(st.Mode)
 	return n, nil
 }
 
@@ -100,13 +106,83 @@ func readable(h *folderHandle, name string) error {
 	return nil
 }
 
+// handle is an open file by its bare descriptor. os.File would try to register
+// every file with the poller and attach a cleanup to it, which costs more than
+// reading a small file. It must be closed, once.
+type handle struct{ fd int }
+
+// retry repeats a call that a signal interrupted.
+func retry(op string, call func() (int, error)) (int, error) {
+	for {
+		n, err := call()
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return 0, os.NewSyscallError(op, err)
+		}
+		return n, nil
+	}
+}
+
+// ReadAt follows io.ReaderAt.
+func (h *handle) ReadAt(p []byte, off int64) (int, error) {
+	done := 0
+	for done < len(p) {
+		n, err := retry("read", func() (int, error) { return unix.Pread(h.fd, p[done:], off+int64(done)) })
+		if err != nil {
+			return done, err
+		}
+		if n == 0 {
+			return done, io.EOF
+		}
+		done += n
+	}
+	return done, nil
+}
+
+// WriteAt follows io.WriterAt: short writes are completed.
+func (h *handle) WriteAt(p []byte, off int64) (int, error) {
+	done := 0
+	for done < len(p) {
+		n, err := retry("write", func() (int, error) { return unix.Pwrite(h.fd, p[done:], off+int64(done)) })
+		if err != nil {
+			return done, err
+		}
+		if n == 0 {
+			return done, io.ErrShortWrite
+		}
+		done += n
+	}
+	return done, nil
+}
+
+// Close gives the descriptor back. Closing twice is an error, and harmless.
+func (h *handle) Close() error {
+	if h.fd < 0 {
+		return fs.ErrClosed
+	}
+	fd := h.fd
+	h.fd = -1
+	if err := unix.Close(fd); err != nil && err != unix.EINTR {
+		return os.NewSyscallError("close", err)
+	}
+	return nil
+}
+
+// Sync is fsync(2).
+func (h *handle) Sync() error {
+	_, err := retry("fsync", func() (int, error) { return 0, unix.Fsync(h.fd) })
+	return err
+}
+
 // openAt opens a name in a folder by its descriptor. O_NONBLOCK: a FIFO put in
 // the place of a file must not hang the copy.
-func openAt(h *folderHandle, name string, flags int, perm uint32) (*os.File, error) {
+func openAt(h *folderHandle, name string, flags int, perm uint32) (*handle, error) {
 	for {
 		fd, err := unix.Openat(int(h.dir.Fd()), name, flags|unix.O_CLOEXEC|unix.O_NOFOLLOW, perm)
 		if err == nil {
-			return os.NewFile(uintptr(fd), name), nil
+			return &handle{fd}, nil
 		}
 		if err != unix.EINTR {
 			return nil, &fs.PathError{Op: "open", Path: name, Err: err}
@@ -114,27 +190,28 @@ func openAt(h *folderHandle, name string, flags int, perm uint32) (*os.File, err
 	}
 }
 
-func openNoFollow(h *folderHandle, name string) (*os.File, error) {
-	fd, err := openAt(h, name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
-	if err != nil {
-		return nil, err
-	}
-	return fd, nil
+func openNoFollow(h *folderHandle, name string) (*handle, error) {
+	return openAt(h, name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 }
 
-func reopenPart(h *folderHandle, name string) (*os.File, error) {
+// createNamed makes a file that must not exist.
+func createNamed(h *folderHandle, name string, perm os.FileMode) (*handle, error) {
+	return openAt(h, name, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL, uint32(perm))
+}
+
+func reopenPart(h *folderHandle, name string) (*handle, error) {
 	return openAt(h, name, unix.O_RDWR|unix.O_NOCTTY, 0)
 }
 
 // createUnnamed makes a file without a name (O_TMPFILE): nothing is left of it
 // if the process dies. An error means: use a named part.
-func createUnnamed(h *folderHandle, perm os.FileMode) (*os.File, error) {
+func createUnnamed(h *folderHandle, perm os.FileMode) (*handle, error) {
 	return openAt(h, ".", unix.O_TMPFILE|unix.O_RDWR, uint32(perm))
 }
 
 // linkUnnamed gives an unnamed file a name that must not exist.
 func linkUnnamed(f *hostTarget, name string) error {
-	fd, dir := int(f.file.Fd()), int(f.folder.dir.Fd())
+	fd, dir := f.file.fd, int(f.folder.dir.Fd())
 	err := unix.Linkat(fd, "", dir, name, unix.AT_EMPTY_PATH)
 	if err == unix.ENOENT || err == unix.EPERM { // needs a capability before Linux 6.10
 		err = unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", fd), dir, name, unix.AT_SYMLINK_FOLLOW)
@@ -164,7 +241,7 @@ func touch(f *hostTarget, modified time.Time) error {
 	if modified.Year() < 1678 || modified.Year() > 2261 { // outside of what nanoseconds since 1970 can hold
 		ts[1] = unix.Timespec{Sec: modified.Unix()}
 	}
-	_, _, errno := unix.Syscall6(unix.SYS_UTIMENSAT, f.file.Fd(), 0, uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
+	_, _, errno := unix.Syscall6(unix.SYS_UTIMENSAT, uintptr(f.file.fd), 0, uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
 	if errno != 0 {
 		return os.NewSyscallError("utimensat", errno)
 	}
@@ -172,18 +249,18 @@ func touch(f *hostTarget, modified time.Time) error {
 }
 
 // startWriteback begins writing a range to the disk and does not wait for it.
-func startWriteback(f *os.File, off, n int64) {
-	unix.SyncFileRange(int(f.Fd()), off, n, unix.SYNC_FILE_RANGE_WRITE) // a hint: errors show at sync
+func startWriteback(f *handle, off, n int64) {
+	unix.SyncFileRange(f.fd, off, n, unix.SYNC_FILE_RANGE_WRITE) // a hint: errors show at sync
 }
 
-func adviseWillNeed(f *os.File, off, n int64) {
-	unix.Fadvise(int(f.Fd()), off, n, unix.FADV_WILLNEED)
+func adviseWillNeed(f *handle, off, n int64) {
+	unix.Fadvise(f.fd, off, n, unix.FADV_WILLNEED)
 }
 
-func adviseDontNeed(f *os.File) { unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED) }
+func adviseDontNeed(f *handle) { unix.Fadvise(f.fd, 0, 0, unix.FADV_DONTNEED) }
 
 // openForSync is for systems without syncfs.
-func openForSync(h *folderHandle, name string) (*os.File, error) {
+func openForSync(h *folderHandle, name string) (*handle, error) {
 	return openAt(h, name, unix.O_RDONLY|unix.O_NONBLOCK, 0)
 }
 

@@ -12,6 +12,14 @@ import (
 // are flushed one by one.
 const wholeSync = false
 
+// handle is an open file.
+type handle = os.File
+
+// createNamed makes a file that must not exist.
+func createNamed(h *folderHandle, name string, perm os.FileMode) (*handle, error) {
+	return h.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+}
+
 // closeFirst: Windows does not rename open files.
 const closeFirst = true
 
@@ -25,7 +33,7 @@ func lstatIn(h *folderHandle, name string) (node, error) {
 	return nodeOf(st), nil
 }
 
-func fstat(f *os.File) (node, error) {
+func fstat(f *handle) (node, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return node{}, err
@@ -43,7 +51,7 @@ func readable(h *folderHandle, name string) error {
 
 // openNoFollow opens a regular file. Checked before, so that a FIFO does not
 // hang, and after, so that a link put there meanwhile is noticed.
-func openNoFollow(h *folderHandle, name string) (*os.File, error) {
+func openNoFollow(h *folderHandle, name string) (*handle, error) {
 	before, err := h.root.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -62,7 +70,7 @@ func openNoFollow(h *folderHandle, name string) (*os.File, error) {
 	return f, nil
 }
 
-func reopenPart(h *folderHandle, name string) (*os.File, error) {
+func reopenPart(h *folderHandle, name string) (*handle, error) {
 	before, err := h.root.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -81,7 +89,7 @@ func reopenPart(h *folderHandle, name string) (*os.File, error) {
 	return f, nil
 }
 
-func createUnnamed(*folderHandle, os.FileMode) (*os.File, error) { return nil, errors.ErrUnsupported }
+func createUnnamed(*folderHandle, os.FileMode) (*handle, error) { return nil, errors.ErrUnsupported }
 
 func linkUnnamed(*hostTarget, string) error { return errors.ErrUnsupported }
 
@@ -92,15 +100,15 @@ func touch(f *hostTarget, modified time.Time) error {
 	return f.folder.root.Chtimes(name, time.Time{}, modified)
 }
 
-func startWriteback(*os.File, int64, int64) {}
+func startWriteback(*handle, int64, int64) {}
 
-func adviseWillNeed(*os.File, int64, int64) {}
+func adviseWillNeed(*handle, int64, int64) {}
 
-func adviseDontNeed(*os.File) {}
+func adviseDontNeed(*handle) {}
 
 // openForSync opens for writing, which FlushFileBuffers needs; folders are left
 // out where they cannot be opened so.
-func openForSync(h *folderHandle, name string) (*os.File, error) {
+func openForSync(h *folderHandle, name string) (*handle, error) {
 	st, err := h.root.Lstat(name)
 	if err != nil || st.IsDir() {
 		return nil, err

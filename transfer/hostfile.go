@@ -11,7 +11,7 @@ import (
 type hostTarget struct {
 	tree   *hostTree
 	folder *folderHandle
-	file   *os.File
+	file   *handle
 	part   string // its name in folder; "" while it has none (Linux)
 	final  string // name to be
 	begun  int64  // bytes already handed to write-back
@@ -54,10 +54,10 @@ func (f *hostTarget) open(o createOptions) (err error) {
 		f.file, err = reopenPart(f.folder, f.part)
 		return err
 	}
-	f.file, err = f.folder.root.OpenFile(f.part, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+	f.file, err = createNamed(f.folder, f.part, perm)
 	if errors.Is(err, fs.ErrExist) && o.part != "" { // left by an earlier run of the same job
 		if err = f.folder.root.Remove(f.part); err == nil {
-			f.file, err = f.folder.root.OpenFile(f.part, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+			f.file, err = createNamed(f.folder, f.part, perm)
 		}
 	}
 	return err

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"strings"
 	"sync"
@@ -107,7 +106,7 @@ func (t *hostTree) stat(p string) (n node, err error) {
 }
 
 func (t *hostTree) open(p string) (sourceFile, error) {
-	var file *os.File
+	var file *handle
 	err := t.within(p, func(h *folderHandle, name string) (err error) {
 		file, err = openNoFollow(h, name)
 		return err
@@ -115,7 +114,7 @@ func (t *hostTree) open(p string) (sourceFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &hostSource{File: file}
+	s := &hostSource{file}
 	n, err := s.stat()
 	if err == nil && n.kind != kindFile {
 		err = fmt.Errorf("%s: %w", path.Base(p), errNotRegular)
@@ -209,12 +208,12 @@ func (t *hostTree) close() error {
 }
 
 // hostSource is an open file of the host.
-type hostSource struct{ *os.File }
+type hostSource struct{ *handle }
 
-func (s *hostSource) stat() (node, error) { return fstat(s.File) }
+func (s *hostSource) stat() (node, error) { return fstat(s.handle) }
 
-func (s *hostSource) ahead(off, n int64) { adviseWillNeed(s.File, off, n) }
-func (s *hostSource) forget()            { adviseDontNeed(s.File) }
+func (s *hostSource) ahead(off, n int64) { adviseWillNeed(s.handle, off, n) }
+func (s *hostSource) forget()            { adviseDontNeed(s.handle) }
 
 // randomPart is the name of a short-lived named part.
 func randomPart() string {

@@ -1,3 +1,5 @@
+//go:build unix
+
 package transfer
 
 import (
@@ -32,7 +34,7 @@ func TestMain(m *testing.M) {
 
 type childSpec struct {
 	From, To, Image string
-	Resume          bool
+	Resume, Report  bool
 }
 
 // childMain copies and prints each durable path as it is announced.
@@ -62,8 +64,11 @@ func childMain(spec string) {
 		}}
 	p, err := j.Plan(context.Background())
 	fail(err)
-	_, err = Run(context.Background(), p)
+	rec, err := Run(context.Background(), p)
 	fail(err)
+	if c.Report {
+		fmt.Println(rec.Outcome, rec.Files, rec.Failed)
+	}
 	if to.Volume != nil {
 		fail(to.Volume.Close())
 	}

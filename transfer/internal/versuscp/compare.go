@@ -187,13 +187,17 @@ func (c *Config) pair(r *Result, k int, cp, ours func() (time.Duration, error)) 
 // cp is the opponent: cp, then sync of the file system.
 func (c *Config) cp(ctx context.Context, from, to string) (time.Duration, error) {
 	start := time.Now()
-	if out, err := exec.CommandContext(ctx, "cp", "--reflink=never", "--sparse=never", "-r", from, to).CombinedOutput(); err != nil {
+	cmd := exec.CommandContext(ctx, "cp", "--reflink=never", "--sparse=never", "-r", from, to)
+	if out, err := cmd.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("cp: %w: %s", err, out)
 	}
+	copied := time.Since(start)
 	if err := syncDisk(ctx, c.Dir); err != nil {
 		return 0, err
 	}
-	return time.Since(start), nil
+	took := time.Since(start)
+	c.Log("    cp: copy %.3f sync %.3f s, CPU %.3f s", copied.Seconds(), (took - copied).Seconds(), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds())
+	return took, nil
 }
 
 // ours is plan, copy and sync.
@@ -211,7 +215,8 @@ func (c *Config) ours(ctx context.Context, from, to transfer.Place, w Workload) 
 	if rec.Files != int64(len(w.Files)) || rec.Bytes != w.Bytes() || rec.Incomplete() {
 		return 0, fmt.Errorf("copied %d files, %d bytes of %d and %d: %v", rec.Files, rec.Bytes, len(w.Files), w.Bytes(), rec.Failed)
 	}
-	c.Log("    coffer: scan %.3f copy %.3f sync %.3f s", rec.Seconds.Scan, rec.Seconds.Copy, rec.Seconds.Sync)
+	c.Log("    coffer: scan %.3f copy %.3f sync %.3f s, CPU %.3f s user, %.3f s system", rec.Seconds.Scan, rec.Seconds.Copy, rec.Seconds.Sync,
+		rec.CPU.Total.UserSeconds, rec.CPU.Total.SystemSeconds)
 	return took, nil
 }
 
