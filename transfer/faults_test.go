@@ -154,50 +154,98 @@ func TestHostDiskFull(t *testing.T) {
 	}
 }
 
-// Whatever a power cut leaves: what a durable event named is there and exact, and
-// no short file stands under a final name.
-func TestAnnouncedSurvivesPowerCuts(t *testing.T) {
+// cutTree is a source small enough for hundreds of cuts.
+func cutTree(t *testing.T) (string, map[string]entry) {
 	src := filepath.Join(t.TempDir(), "src")
 	write(t, filepath.Join(src, "huge"), fill(5, 5*blockBytes+17))
 	for i := range 60 {
 		write(t, filepath.Join(src, fmt.Sprintf("f/%02d/a longer file name %03d", i%5, i)), fill(uint64(i), 300+i*911))
 	}
-	want := snapshot(t, src)
-	mem := blocktest.NewMem(40 << 20)
-	if _, err := fat32.Format(context.Background(), mem, fat32.FormatOptions{AssumeZero: true}); err != nil {
-		t.Fatal(err)
-	}
-	dev := blocktest.NewCrash(mem)
+	return src, snapshot(t, src)
+}
+
+// crashCopy copies onto a device that records, with marks of what was announced.
+func crashCopy(t *testing.T, src string, start *blocktest.Mem, resume bool) *blocktest.Crash {
+	t.Helper()
+	dev := blocktest.NewCrash(start)
 	place := mount(t, dev)
-	run(t, Job{Sources: []Place{{Path: src, Contents: true}}, Destination: place, Workers: 2,
+	run(t, Job{Sources: []Place{{Path: src, Contents: true}}, Destination: place, Workers: 2, Resume: resume, Overwrite: OverwriteReplace,
 		tune: tuning{resumableBytes: 2 * blockBytes, batchBytes: 128 << 10, batchInterval: 20 * time.Millisecond},
 		OnEvent: func(e Event) {
 			for _, p := range e.Safe {
 				dev.Mark(p)
 			}
 		}})
+	unmount(t, place, dev)
+	return dev
+}
+
+// repaired mends what a cut left and reads it all.
+func repaired(t *testing.T, cut blocktest.Cut, img *blocktest.Mem) map[string]entry {
+	t.Helper()
+	if _, err := fat32.Check(context.Background(), img, fat32.CheckOptions{Repair: true}); err != nil {
+		t.Fatal(cut, err)
+	}
+	v, err := fat32.Mount(img, fat32.MountOptions{ReadOnly: true, Location: time.UTC})
+	if err != nil {
+		t.Fatal(cut, err)
+	}
+	defer v.Close()
+	got := map[string]entry{}
+	readVolume(t, v, "/", got)
+	return got
+}
+
+func freshVolume(t *testing.T, bytes int64) *blocktest.Mem {
+	t.Helper()
+	mem := blocktest.NewMem(bytes)
+	if _, err := fat32.Format(context.Background(), mem, fat32.FormatOptions{AssumeZero: true}); err != nil {
+		t.Fatal(err)
+	}
+	return mem
+}
+
+// Whatever a power cut leaves: what a durable event named is there and exact, and
+// no short file stands under a final name.
+func TestAnnouncedSurvivesPowerCuts(t *testing.T) {
+	src, want := cutTree(t)
+	dev := crashCopy(t, src, freshVolume(t, 40<<20), false)
 	cuts, checked := 0, 0
 	for cut, img := range dev.States(blocktest.StateOptions{Stride: max(1, dev.Len()/150), Subsets: 2, Seed: 3}) {
 		cuts++
-		if _, err := fat32.Check(context.Background(), img, fat32.CheckOptions{Repair: true}); err != nil {
-			t.Fatal(cut, err)
-		}
-		v, err := fat32.Mount(img, fat32.MountOptions{ReadOnly: true, Location: time.UTC})
-		if err != nil {
-			t.Fatal(cut, err)
-		}
-		got := map[string]entry{}
-		readVolume(t, v, "/", got)
-		v.Close()
 		safe := dev.Marks(cut.At)
 		checked += len(safe)
-		demand(t, cut.At, want, got, safe)
+		demand(t, cut.At, want, repaired(t, cut, img), safe)
 	}
 	if checked == 0 {
 		t.Fatal("nothing was announced before any cut")
 	}
 	t.Logf("%d cuts, %d announced files looked at", cuts, checked)
-	unmount(t, place, dev)
+}
+
+// The same for a resume after a cut, cut again: what either run announced stays.
+func TestResumeSurvivesPowerCuts(t *testing.T) {
+	src, want := cutTree(t)
+	first := crashCopy(t, src, freshVolume(t, 40<<20), false)
+	cuts, checked, parts := 0, 0, 8
+	if testing.Short() {
+		parts = 3
+	}
+	for cut, img := range first.States(blocktest.StateOptions{From: first.Len() / 10, Stride: max(1, first.Len()/parts), Subsets: 1, Seed: 9}) {
+		earlier := first.Marks(cut.At)
+		demand(t, cut.At, want, repaired(t, cut, img), earlier)
+		second := crashCopy(t, src, img, true)
+		if d := diff(want, repaired(t, cut, second.Live)); d != "" {
+			t.Fatalf("%v: after the resume:\n%s", cut, d)
+		}
+		for cut2, img2 := range second.States(blocktest.StateOptions{Stride: max(1, second.Len()/25), Subsets: 1, Seed: 3}) {
+			cuts++
+			safe := append(second.Marks(cut2.At), earlier...)
+			checked += len(safe)
+			demand(t, cut2.At, want, repaired(t, cut2, img2), safe)
+		}
+	}
+	t.Logf("%d cuts, %d announced files looked at", cuts, checked)
 }
 
 // Rates agree with bytes over wall time, and with what the destination took.
