@@ -25,7 +25,10 @@ run_tests() {
   for target in windows/amd64 windows/arm64 darwin/arm64 darwin/amd64 freebsd/amd64 linux/arm64 linux/386; do
     say "build $target"
     CGO_ENABLED=0 GOOS=${target%/*} GOARCH=${target#*/} go build -o /dev/null ./app/coffer
-    CGO_ENABLED=0 GOOS=${target%/*} GOARCH=${target#*/} go vet ./... 
+  done
+  for target in windows/amd64 darwin/arm64 freebsd/amd64; do
+    say "vet $target, tests included"
+    CGO_ENABLED=0 GOOS=${target%/*} GOARCH=${target#*/} go vet ./...
   done
   say "build -tags purego"
   CGO_ENABLED=0 go build -tags purego -o bin/coffer-purego ./app/coffer
