@@ -81,7 +81,7 @@ func identify(f *os.File) (identity, status, error) {
 	if err != nil {
 		return identity{}, status{}, os.NewSyscallError("fstat", err)
 	}
-	return identity{uint64(st.Dev), uint64(st.Ino)}, status{st.Size, uint64(st.Nlink)}, nil //nolint:unconvert // widths differ by system
+	return identity{uint64(st.Dev), uint64(st.Ino)}, status{st.Size, uint64(st.Nlink)}, nil
 }
 
 // identifyPath looks the name up; known is false if it leads nowhere.
@@ -90,7 +90,7 @@ func identifyPath(path string) (id identity, known bool) {
 	if err := ignoreEINTR(func() error { return unix.Stat(path, &st) }); err != nil {
 		return identity{}, false
 	}
-	return identity{uint64(st.Dev), uint64(st.Ino)}, true //nolint:unconvert // widths differ by system
+	return identity{uint64(st.Dev), uint64(st.Ino)}, true
 }
 
 // allocated is the space in use: st_blocks counts 512-byte units everywhere.

@@ -10,7 +10,8 @@ import (
 
 	"golang.org/x/crypto/blake2b"
 	"golang.org/x/crypto/blake2s"
-	"golang.org/x/crypto/ripemd160" //nolint:staticcheck // old containers use it
+	//lint:ignore SA1019 old containers use it
+	"golang.org/x/crypto/ripemd160"
 )
 
 // Hash gives the constructor of a hash by the name that LUKS headers use.
