@@ -25,7 +25,7 @@ type batch struct {
 	bytes    int64
 	settling int // items settled since the last event
 
-	stateMu sync.Mutex // the state file: taken before mu
+	stateMu sync.Mutex // the state file; never held during a sync
 	kick    chan struct{}
 	quit    chan struct{}
 	done    chan struct{}
@@ -157,8 +157,6 @@ func (b *batch) closed(o *output, dropped bool) {
 
 // sync makes everything complete so far durable and tells.
 func (b *batch) sync() error {
-	b.stateMu.Lock()
-	defer b.stateMu.Unlock()
 	b.mu.Lock()
 	waiting, fresh, lines := b.waiting, b.fresh, b.lines
 	b.waiting, b.fresh, b.lines, b.since = nil, nil, nil, 0
@@ -170,7 +168,10 @@ func (b *batch) sync() error {
 	}
 	b.mu.Unlock()
 	// The lines of earlier batches only: those of this one are not true yet.
-	if err := b.e.plan.state.append(lines); err != nil {
+	b.stateMu.Lock()
+	err := b.e.plan.state.append(lines)
+	b.stateMu.Unlock()
+	if err != nil {
 		return err
 	}
 	if err := b.e.plan.target.sync(); err != nil {

@@ -327,7 +327,6 @@ type output struct {
 	path    string
 	node    node
 	replace bool
-	done    bool // durable from an earlier run: only hashed
 }
 
 // copy streams node.size bytes of src from off into the file. feed sees all of

@@ -31,7 +31,7 @@ type Place struct {
 	Contents bool
 	// Backing is the device below Volume, if it offers hints; nil is fine.
 	Backing Backing
-	// SizeBytes is the size of the device below Volume (for Backing); 0: unknown.
+	// SizeBytes is the size of the device below Volume (for Backing); 0: that of the volume.
 	SizeBytes int64
 	// FreeBytes, if not 0, is an upper bound of what can be written that the
 	// volume cannot know: the free space below a thin image.

@@ -17,7 +17,6 @@ type operand struct {
 	root string // host folder, or path in the volume, that becomes the root of a tree
 	name string // "" : the contents of root
 	node node
-	err  error // cannot be looked at
 }
 
 // resolveSource finds what a source place means.

@@ -14,8 +14,8 @@ import (
 // was computed while copying. A copy that differs is removed: a file known to be
 // wrong must not stand under a final name, and its source is still there.
 func (e *engine) verifyAll() (verified int64, err error) {
-	if b := e.job.Destination.Backing; b != nil && e.job.Destination.Volume != nil {
-		if err := b.DropCache(0, e.job.Destination.SizeBytes); err != nil {
+	if v, ok := e.plan.target.(*volumeTree); ok && v.device.backing != nil {
+		if err := v.device.backing.DropCache(0, v.device.sizeBytes); err != nil {
 			return 0, fmt.Errorf("verify: drop the cache: %w", err)
 		}
 	}

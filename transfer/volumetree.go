@@ -17,7 +17,12 @@ type volumeTree struct {
 }
 
 func newVolumeTree(p Place, base string) *volumeTree {
-	return &volumeTree{volume: p.Volume, base: base, device: &deviceHints{backing: p.Backing, sizeBytes: p.SizeBytes, geometry: p.Volume.Geometry()}}
+	g := p.Volume.Geometry()
+	size := p.SizeBytes
+	if size <= 0 {
+		size = g.TotalBytes
+	}
+	return &volumeTree{volume: p.Volume, base: base, device: &deviceHints{backing: p.Backing, sizeBytes: size, geometry: g}}
 }
 
 // at is the path in the volume of a path in the tree.
@@ -67,7 +72,23 @@ func (t *volumeTree) open(p string) (sourceFile, error) {
 	return &volumeSource{File: f, device: t.device}, nil
 }
 
-func (t *volumeTree) remove(p string) error { return t.volume.Remove(t.at(p)) }
+// remove takes a read-only file away too, as the host does: what is removed is
+// the source of a move, or was made by this package.
+func (t *volumeTree) remove(p string) error {
+	at := t.at(p)
+	err := t.volume.Remove(at)
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	info, serr := t.volume.Stat(at)
+	if serr != nil || info.Attr&fat32.AttrReadOnly == 0 || info.IsDir() {
+		return err
+	}
+	if serr := t.volume.SetAttr(at, info.Attr&^fat32.AttrReadOnly); serr != nil {
+		return errors.Join(err, serr)
+	}
+	return t.volume.Remove(at)
+}
 
 func (t *volumeTree) sync() error { return t.volume.Sync() }
 
