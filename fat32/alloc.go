@@ -255,13 +255,6 @@ func (a *allocator) unpark(gen uint64) {
 	}
 }
 
-// waiting reports whether a flush would make clusters available.
-func (a *allocator) waiting() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.npark > 0
-}
-
 // available counts clusters a writer can get: free, reserved, or parked.
 func (a *allocator) available() int64 {
 	a.mu.Lock()

@@ -6,6 +6,15 @@ package fat32
 // after the new entry and before the old one goes.
 func (c *checker) dirTwice(d *checkDir, i int, e dirEntry, path string) error {
 	owner, ok := c.nodeAt(e.cluster)
+	if ok && owner != 0 && !c.inside(d.node, owner) {
+		if newer, known, err := c.newerDir(d, owner, e); err != nil {
+			return err
+		} else if newer {
+			return c.moveNode(owner, d, i, path)
+		} else if known {
+			ok = false
+		}
+	}
 	if ok && owner != 0 && c.nodes[owner].parent != d.node && !c.inside(d.node, owner) {
 		up, err := c.dotDotOf(e.cluster)
 		if err != nil {
@@ -24,20 +33,43 @@ func (c *checker) dirTwice(d *checkDir, i int, e dirEntry, path string) error {
 	return nil
 }
 
+// newerDir compares the move counters of entry e in d and of the entry by
+// which its directory was reached first. known is false if they do not tell.
+func (c *checker) newerDir(d *checkDir, owner int32, e dirEntry) (newer, known bool, err error) {
+	n := c.nodes[owner]
+	from := d
+	if n.parent != d.node {
+		if from, err = c.load(n.parent); err != nil {
+			return false, false, err
+		}
+	}
+	old := c.g.Type.decodeEntry(from.slot(int(n.slot)))
+	if old.cluster != e.cluster || !c.report.Dirty {
+		return false, false, nil
+	}
+	newer = nextMove(old.ntCase)>>moveShift == e.ntCase>>moveShift
+	return newer, newer || nextMove(e.ntCase)>>moveShift == old.ntCase>>moveShift, nil
+}
+
 // moveNode keeps the entry at slot i of d and removes the one by which the
 // directory was reached first.
 func (c *checker) moveNode(owner int32, d *checkDir, i int, path string) error {
 	old := c.nodes[owner]
 	oldPath := c.path(owner)
-	from, err := c.load(old.parent)
-	if err != nil {
-		return err
+	from := d
+	if old.parent != d.node {
+		var err error
+		if from, err = c.load(old.parent); err != nil {
+			return err
+		}
 	}
-	c.fix(CodeDirCycle, oldPath, "the same directory is reached as %q, and its \"..\" says so; this entry is removed", path)
+	c.fix(CodeDirCycle, oldPath, "the same directory is reached as %q, where it was moved to; this entry is removed", path)
 	c.rootChanged = c.rootChanged || old.parent == 0
 	c.dropEntry(from, int(old.slot))
-	if err := c.store(from); err != nil {
-		return err
+	if from != d {
+		if err := c.store(from); err != nil {
+			return err
+		}
 	}
 	c.nodes[owner].parent, c.nodes[owner].slot = d.node, uint32(i)
 	c.nodes[owner].depth = c.nodes[d.node].depth + 1

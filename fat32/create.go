@@ -242,16 +242,16 @@ func (v *Volume) takeOne() (extent, error) {
 	return extent{}, v.noSpace()
 }
 
-// noSpace decides what a failed allocation means: errFlushFirst if a flush would
-// free clusters, else ErrNoSpace.
+// noSpace decides what a failed allocation means: errFlushFirst if trying again
+// after a flush may help, else ErrNoSpace.
 func (v *Volume) noSpace() error {
 	select {
 	case <-v.scan.done:
 	default:
 		return errFlushFirst // which waits for the scan
 	}
-	if v.alloc.waiting() {
-		return errFlushFirst
+	if v.alloc.available() > 0 {
+		return errFlushFirst // parked, or known only now
 	}
 	return ErrNoSpace
 }

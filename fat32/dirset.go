@@ -171,6 +171,7 @@ func (d *directory) renameInUnit(s int32, set *newSet) int32 {
 	n := d.put(set, at)
 	copy(d.slot(int(n))[13:], entry[13:])
 	d.slot(int(n))[11] = entry[11]
+	d.slot(int(n))[12] |= entry[12] &^ (1<<moveShift - 1)
 	// To the disk it is the same set: moved again or removed, it leaves a ghost.
 	d.fresh.clear(int(n))
 	d.onDisk.set(int(n))

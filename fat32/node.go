@@ -25,6 +25,7 @@ type node struct {
 	busyGen  uint64      // last flush generation whose plan holds this node
 	hot      atomic.Bool // used since the last sweep
 	newDot   bool        // .. must be rewritten: moved to another parent
+	moves    byte        // move counter of the entry, see docs/adr-0100-move-counter.md
 	onDisk   bool        // directories: the disk has an entry for it
 
 	write sync.Mutex
@@ -74,7 +75,7 @@ type Times struct {
 // take copies the fields of an entry into a node that nobody else knows yet.
 func (n *node) take(e *dirEntry) {
 	n.isDir = e.attr&AttrDirectory != 0
-	n.attr, n.start = e.attr, e.cluster
+	n.attr, n.start, n.moves = e.attr, e.cluster, e.ntCase>>moveShift
 	n.create, n.access, n.modify = e.create, e.access, e.modify
 	if !n.isDir {
 		n.size = int64(e.size)
@@ -84,7 +85,7 @@ func (n *node) take(e *dirEntry) {
 // store writes the node's state into its short entry.
 func (n *node) store(t Type, p []byte) {
 	n.mu.RLock()
-	e := dirEntry{attr: n.attr, ntCase: p[12], create: n.create, access: n.access, modify: n.modify, cluster: n.start}
+	e := dirEntry{attr: n.attr, ntCase: p[12]&(1<<moveShift-1) | n.moves<<moveShift, create: n.create, access: n.access, modify: n.modify, cluster: n.start}
 	if !n.isDir {
 		e.size = uint32(n.size)
 	}

@@ -111,10 +111,16 @@ func (v *Volume) mutate(cost int64, f func() error) error {
 	}
 }
 
-// settle waits until the free clusters are known and everything is written.
+// settle makes another attempt worth while: once the free clusters are known,
+// by writing everything.
 func (v *Volume) settle() error {
-	v.scan.wait()
-	return v.flush()
+	select {
+	case <-v.scan.done:
+		return v.flush()
+	default:
+		v.scan.wait()
+		return nil
+	}
 }
 
 // limitDirty keeps what is dirty bounded.

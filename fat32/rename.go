@@ -239,8 +239,12 @@ func (m *move) replaceLocked() error {
 func (m *move) relinkLocked(slot int32) {
 	v, n, to := m.v, m.n, m.to
 	from, old := n.parent, n.slot
-	if n.isDir && from != to && v.txn == nil && from.dir.onDisk.has(int(old)) {
-		v.dirMoveGen = v.gen.Load()
+	if v.txn == nil && from.dir.onDisk.has(int(old)) {
+		// For a while both entries are on the disk; the counter tells them apart.
+		n.moves = nextMove(from.dir.slot(int(old))[12]) >> moveShift
+		if n.isDir && from != to {
+			v.dirMoveGen = v.gen.Load()
+		}
 	}
 	from.dir.remove(old, v.txn == nil, ghost{moved: true, isDir: n.isDir})
 	v.touchDirLocked(from)

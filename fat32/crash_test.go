@@ -1,0 +1,475 @@
+package fat32_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"coffer/container/block/blocktest"
+	"coffer/fat32"
+)
+
+// tree is what a volume holds: content by path; directories end in "/".
+type tree map[string]string
+
+// crashOp is an operation of a crash workload, on a volume and on a tree. It
+// is left out where the tree does not have what it needs.
+type crashOp struct {
+	name string
+	ok   func(tree) bool
+	do   func(*fat32.Volume) error
+	set  func(tree)
+	// mixes: a cut may leave old and new bytes of these files mixed.
+	mixes []string
+	parts []crashOp // compounds
+}
+
+func has(paths ...string) func(tree) bool {
+	return func(s tree) bool {
+		for _, p := range paths {
+			if _, ok := s[p]; !ok {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+func all(conds ...func(tree) bool) func(tree) bool {
+	return func(s tree) bool {
+		for _, c := range conds {
+			if !c(s) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+func lacks(paths ...string) func(tree) bool {
+	return func(s tree) bool {
+		for p := range s {
+			for _, q := range paths {
+				if strings.EqualFold(strings.TrimSuffix(p, "/"), strings.TrimSuffix(q, "/")) {
+					return false
+				}
+			}
+		}
+		return true
+	}
+}
+
+func emptyDir(dir string) func(tree) bool {
+	return func(s tree) bool {
+		for p := range s {
+			if strings.HasPrefix(p, dir) && p != dir {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// move renames in a tree, what is below a directory too.
+func (s tree) move(from, to string) {
+	moved := tree{}
+	for p, c := range s {
+		if p == from || strings.HasSuffix(from, "/") && strings.HasPrefix(p, from) {
+			moved[to+p[len(from):]] = c
+			delete(s, p)
+		}
+	}
+	maps.Copy(s, moved)
+}
+
+func writeFile(v *fat32.Volume, path string, off int64, data string, flag fat32.OpenFlag) error {
+	f, err := v.OpenFile(path, fat32.ReadWrite|flag)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if len(data) == 0 {
+		return nil
+	}
+	_, err = f.WriteAt([]byte(data), off)
+	return err
+}
+
+func truncateFile(v *fat32.Volume, path string, size int64) error {
+	f, err := v.OpenFile(path, fat32.ReadWrite)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Truncate(size)
+}
+
+func text(seed, n int) string { return string(pattern(seed, n)) }
+
+const longA, longB = "/dir/A file with a rather long name, more than one slot of it.text", "/dir/Another name that takes quite a number of slots, to lie in two units.text"
+
+// crashOps are the operations of the table in the architecture, and the
+// compounds that programs make of them.
+func crashOps() []crashOp {
+	create := func(name, path, data string) crashOp {
+		return crashOp{name, lacks(path), func(v *fat32.Volume) error { return writeFile(v, path, 0, data, fat32.Create|fat32.Exclusive) }, func(s tree) { s[path] = data }, []string{path}, nil}
+	}
+	rename := func(name, from, to string, conds ...func(tree) bool) crashOp {
+		// Another spelling of the target would have to be told from it in the tree.
+		spelling := func(s tree) bool { return has(to)(s) || strings.EqualFold(from, to) || lacks(to)(s) }
+		return crashOp{name, all(append(conds, has(from), spelling)...), func(v *fat32.Volume) error { return v.Rename(from, to, true) }, func(s tree) { s.move(from, to) }, nil, nil}
+	}
+	write := func(name, path string, off int, data string) crashOp {
+		return crashOp{name, func(s tree) bool { return has(path)(s) && len(s[path]) >= off }, func(v *fat32.Volume) error { return writeFile(v, path, int64(off), data, 0) }, func(s tree) {
+			old := s[path]
+			s[path] = old[:off] + data + old[min(len(old), off+len(data)):]
+		}, []string{path}, nil}
+	}
+	cut := func(name, path string, size int) crashOp {
+		return crashOp{name, has(path), func(v *fat32.Volume) error { return truncateFile(v, path, int64(size)) }, func(s tree) {
+			old := s[path]
+			s[path] = old[:min(size, len(old))] + strings.Repeat("\x00", max(0, size-len(old)))
+		}, []string{path}, nil}
+	}
+	remove := func(name, path string, conds ...func(tree) bool) crashOp {
+		return crashOp{name, all(append(conds, has(path))...), func(v *fat32.Volume) error { return v.Remove(strings.TrimSuffix(path, "/")) }, func(s tree) { delete(s, path) }, nil, nil}
+	}
+	then := func(name string, a, b crashOp) crashOp {
+		return crashOp{name: name, ok: a.ok, parts: []crashOp{a, b}}
+	}
+	many := crashOp{"grow directory", lacks("/dir/grow00 with a long name.txt"), func(v *fat32.Volume) error {
+		for i := range 12 {
+			if err := writeFile(v, fmt.Sprintf("/dir/grow%02d with a long name.txt", i), 0, text(50+i, 40), fat32.Create); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, func(s tree) {
+		for i := range 12 {
+			s[fmt.Sprintf("/dir/grow%02d with a long name.txt", i)] = text(50+i, 40)
+		}
+	}, nil, nil}
+	return []crashOp{
+		create("create empty", "/dir/EMPTY", ""),
+		create("create", longB, text(1, 700)),
+		create("create in new name", "/dir/x1", text(2, 1500)),
+		write("append within cluster", "/dir/a", 1000, text(3, 20)),
+		write("append clusters", "/dir/a", 1000, text(4, 3000)),
+		write("append to full cluster", "/dir/b", 2048, text(5, 600)),
+		write("overwrite", "/dir/a", 100, text(6, 800)),
+		cut("truncate to 0", "/dir/a", 0),
+		cut("truncate", "/dir/a", 300),
+		cut("extend", "/dir/b", 4000),
+		then("truncate and rewrite", cut("", "/dir/a", 0), write("", "/dir/a", 0, text(7, 900))),
+		then("shorten and append", cut("", "/dir/b", 700), write("", "/dir/b", 700, text(8, 2000))),
+		remove("unlink", "/dir/a"),
+		remove("unlink long", longA),
+		then("delete and create", remove("", "/dir/a"), create("", "/dir/a", text(9, 1200))),
+		{"mkdir", lacks("/dir/new"), func(v *fat32.Volume) error { return v.Mkdir("/dir/new") }, func(s tree) { s["/dir/new/"] = "" }, nil, nil},
+		remove("rmdir", "/dir/empty/", emptyDir("/dir/empty/")),
+		rename("rename in place", "/dir/a", "/dir/c", lacks("/dir/c")),
+		rename("rename to long name", "/dir/a", longB, lacks(longB)),
+		rename("rename long to short", longA, "/dir/c", lacks("/dir/c")),
+		rename("rename case", "/dir/b", "/dir/B", has("/dir/b")),
+		rename("rename elsewhere", "/dir/a", "/other/a", lacks("/other/a")),
+		rename("rename to root", longA, "/root file with a long name.txt", lacks("/root file with a long name.txt")),
+		rename("rename over", "/dir/a", "/dir/b", has("/dir/b")),
+		rename("rename over elsewhere", "/dir/a", "/other/target", has("/other/target")),
+		rename("rename long over", longA, "/dir/b", has("/dir/b")),
+		then("save over", create("", "/dir/tmp", text(10, 1300)), rename("", "/dir/tmp", "/dir/b")),
+		rename("move directory", "/dir/sub/", "/other/sub/", lacks("/other/sub")),
+		rename("move directory over", "/dir/sub/", "/dir/empty/", has("/dir/empty/"), emptyDir("/dir/empty/")),
+		rename("move out of directory", "/dir/sub/inner", "/dir/c", lacks("/dir/c")),
+		many,
+	}
+}
+
+// crashBase fills a volume with acknowledged files.
+func crashBase(t testing.TB, v *fat32.Volume) tree {
+	s := tree{"/dir/": "", "/other/": "", "/dir/sub/": "", "/dir/empty/": "", "/keep/": ""}
+	for _, d := range []string{"/dir", "/other", "/dir/sub", "/dir/empty", "/keep"} {
+		must(t, v.Mkdir(d))
+	}
+	for p, n := range map[string]int{"/dir/a": 1000, "/dir/b": 2048, longA: 1700, "/dir/sub/inner": 600, "/other/target": 1300, "/keep/one of the files that nobody touches": 3000, "/keep/two": 10, "/three": 512} {
+		s[p] = text(100+n, n)
+		put(t, v, p, []byte(s[p]))
+	}
+	return s
+}
+
+// readTree reads everything in a volume.
+func readTree(v *fat32.Volume) (tree, error) {
+	s := tree{}
+	var walk func(dir string) error
+	walk = func(dir string) error {
+		list, err := v.ReadDir(dir)
+		if err != nil {
+			return err
+		}
+		for _, i := range list {
+			p := dir + i.Name
+			if i.IsDir() {
+				s[p+"/"] = ""
+				err = walk(p + "/")
+			} else {
+				var data []byte
+				data, err = slurp(v, p)
+				s[p] = string(data)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return s, walk("/")
+}
+
+// crashAllowed are the kinds of damage the table in the architecture lists.
+var crashAllowed = map[string]bool{
+	fat32.CodeDirty: true, fat32.CodeFreeCount: true, fat32.CodeFATDiffer: true, fat32.CodeLostChain: true,
+	fat32.CodeChainLong: true, fat32.CodeLongNameParts: true, fat32.CodeTwoNames: true,
+	// The units of a directory are written in any order, so the same orphaned slots can
+	// also come to lie behind an end mark that was to be overwritten.
+	fat32.CodeAfterEnd: true,
+	fat32.CodeDirCycle: true, // two names of one directory; that no real cycle came about, the trees show
+}
+
+// oracle tells whether a tree found after a cut is one that the states may leave.
+type oracle struct {
+	states []tree // acknowledged one first
+	mixes  map[string]bool
+	synced int // the state that the sync in the middle made durable
+}
+
+func (o *oracle) judge(found tree) error {
+	paths := map[string]bool{}
+	for _, s := range append(o.states, found) {
+		for p := range s {
+			paths[p] = true
+		}
+	}
+	for p := range paths {
+		if err := o.judgePath(p, found); err != nil {
+			return err
+		}
+	}
+	// What every state has, under whatever name, must not be lost.
+	for _, content := range o.states[0] {
+		if content == "" {
+			continue
+		}
+		always := true
+		for _, s := range o.states[1:] {
+			always = always && slices.Contains(slices.Collect(maps.Values(s)), content)
+		}
+		if always && !slices.Contains(slices.Collect(maps.Values(found)), content) {
+			return fmt.Errorf("a file of %d bytes is lost", len(content))
+		}
+	}
+	return nil
+}
+
+func (o *oracle) judgePath(p string, found tree) error {
+	got, exists := found[p]
+	for _, s := range o.states {
+		if want, ok := s[p]; ok == exists && want == got {
+			return nil
+		}
+	}
+	if !exists {
+		return fmt.Errorf("%q is missing", p)
+	}
+	if !o.mixes[p] {
+		return fmt.Errorf("%q has %d bytes that no state has", p, len(got))
+	}
+	least, most := 1<<62, 0
+	for _, s := range o.states {
+		if c, ok := s[p]; ok {
+			least, most = min(least, len(c)), max(most, len(c))
+		}
+	}
+	if len(got) < least || len(got) > most {
+		return fmt.Errorf("%q has %d bytes, want %d to %d", p, len(got), least, most)
+	}
+	for i := range len(got) {
+		known := false
+		for _, s := range o.states {
+			c, ok := s[p]
+			known = known || ok && i < len(c) && c[i] == got[i]
+		}
+		if !known {
+			return fmt.Errorf("%q byte %d is from no state", p, i)
+		}
+	}
+	return nil
+}
+
+// crashWorkload records a run of ops with a sync at the end, and returns the
+// log and the states after each.
+func crashWorkload(t testing.TB, base *blocktest.Mem, start tree, ops []crashOp, syncBetween bool) (log *blocktest.Crash, o *oracle, ok bool) {
+	log = blocktest.NewCrash(base.Clone())
+	o = &oracle{states: []tree{start}, mixes: map[string]bool{}}
+	now := maps.Clone(start)
+	v := mount(t, log)
+	for i, op := range ops {
+		if !op.ok(now) {
+			return nil, nil, false
+		}
+		if op.parts == nil {
+			op.parts = []crashOp{op}
+		}
+		for _, part := range op.parts {
+			if err := part.do(v); err != nil {
+				t.Fatalf("%s: %v", op.name, err)
+			}
+			now = maps.Clone(now)
+			part.set(now)
+			o.states = append(o.states, now)
+			for _, p := range part.mixes {
+				o.mixes[p] = true
+			}
+		}
+		if syncBetween && i+1 < len(ops) {
+			must(t, v.Sync())
+			log.Mark("sync")
+			o.synced = len(o.states) - 1
+		}
+	}
+	must(t, v.Sync())
+	log.Mark("done")
+	found, err := readTree(v)
+	must(t, err)
+	if !maps.Equal(found, now) {
+		t.Fatalf("%v: the volume does not hold what was done: %v", opNames(ops), diffTrees(found, now))
+	}
+	must(t, v.Close())
+	return log, o, true
+}
+
+func opNames(ops []crashOp) string {
+	var list []string
+	for _, op := range ops {
+		list = append(list, op.name)
+	}
+	return strings.Join(list, ", then ")
+}
+
+func diffTrees(got, want tree) (out []string) {
+	for p, c := range got {
+		if w, ok := want[p]; !ok {
+			out = append(out, "has "+p)
+		} else if w != c {
+			out = append(out, "differs "+p)
+		}
+	}
+	for p := range want {
+		if _, ok := got[p]; !ok {
+			out = append(out, "lacks "+p)
+		}
+	}
+	return out
+}
+
+// judgeCut repairs the image of a cut and compares it with what it may hold.
+func judgeCut(t testing.TB, log *blocktest.Crash, o *oracle, cut blocktest.Cut, m *blocktest.Mem) error {
+	r, err := fat32.Check(context.Background(), m, fat32.CheckOptions{Repair: true})
+	if err != nil {
+		return fmt.Errorf("check: %w", err)
+	}
+	for _, f := range r.Findings {
+		if !crashAllowed[f.Code] {
+			return fmt.Errorf("check finds what the table does not list: %+v (all: %+v)", f, r.Findings)
+		}
+	}
+	again, err := fat32.Check(context.Background(), m, fat32.CheckOptions{})
+	if err != nil || !again.Clean() {
+		return fmt.Errorf("not sound after repair: %v, %+v", err, again)
+	}
+	v, err := fat32.Mount(m, fat32.MountOptions{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	found, err := readTree(v)
+	if err != nil {
+		return err
+	}
+	judge := *o
+	for _, mark := range log.Marks(cut.At) {
+		switch mark {
+		case "sync":
+			judge.states = judge.states[o.synced:]
+		case "done":
+			judge.states = o.states[len(o.states)-1:]
+			judge.mixes = nil
+		}
+	}
+	if err := judge.judge(found); err != nil {
+		return fmt.Errorf("%w; findings %+v", err, r.Findings)
+	}
+	return nil
+}
+
+// TestCrash cuts the power at every write of every workload of one and two
+// operations.
+func TestCrash(t *testing.T) {
+	volumes := []struct {
+		name string
+		size int64
+		o    fat32.FormatOptions
+		pair int // of the pairs, every so many only
+	}{
+		{"FAT12", 1 << 20, fat32.FormatOptions{}, 1},
+		{"FAT16", 5 << 20, fat32.FormatOptions{Type: fat32.FAT16, ClusterSize: 512}, 9},
+		{"FAT32", 34 << 20, fat32.FormatOptions{}, 17},
+	}
+	for _, k := range volumes {
+		t.Run(k.name, func(t *testing.T) {
+			base := format(t, k.size, k.o)
+			v := mount(t, base)
+			start := crashBase(t, v)
+			must(t, v.Close())
+			ops, states, number := crashOps(), 0, 0
+			run := func(between bool, list ...crashOp) {
+				log, o, ok := crashWorkload(t, base, start, list, between)
+				if !ok {
+					return
+				}
+				subsets := 4
+				if testing.Short() {
+					subsets = 1
+				}
+				for cut, m := range log.States(blocktest.StateOptions{Subsets: subsets, Torn: true, Seed: uint64(number)}) {
+					states++
+					var bad string
+					if err := judgeCut(t, log, o, cut, m); err != nil {
+						bad = err.Error()
+					} else if states%101 == 0 {
+						bad = fsckOutput(t, m)
+					}
+					if bad != "" {
+						t.Errorf("%s (sync between: %v): %v: %s", opNames(list), between, cut, bad)
+						for _, e := range log.Events() {
+							t.Log(e)
+						}
+						t.FailNow()
+					}
+				}
+			}
+			for _, a := range ops {
+				run(false, a)
+				for _, b := range ops {
+					if number++; number%k.pair == 0 && (!testing.Short() || number%7 == 0) {
+						run(false, a, b)
+						run(true, a, b)
+					}
+				}
+			}
+			t.Logf("%d states", states)
+		})
+	}
+}
