@@ -209,6 +209,18 @@ func (v *Volume) KnownZero() bool { return v.zero }
 // Info describes the open container.
 func (v *Volume) Info() Info { return v.info }
 
+// HostFreeBytes is what the host can still give to the image: a thin container
+// can take no more than this, however much is free inside it. known is false
+// if the volume has no image of its own or the host does not tell.
+func (v *Volume) HostFreeBytes() (n int64, known bool) {
+	if v.file == nil || v.enter() != nil {
+		return 0, false
+	}
+	defer v.leave()
+	n, err := v.file.FreeBytes()
+	return n, err == nil
+}
+
 // Path is the absolute path of the image, "" for a device of the caller's.
 func (v *Volume) Path() string {
 	if v.file == nil {

@@ -102,6 +102,16 @@ func allocated(f *os.File) (int64, error) {
 	return int64(st.Blocks) * 512, nil
 }
 
+// freeBytes is the space an unprivileged user may still take.
+func freeBytes(f *os.File) (int64, error) {
+	var st unix.Statfs_t
+	if err := control(f, func(fd int) error { return ignoreEINTR(func() error { return unix.Fstatfs(fd, &st) }) }); err != nil {
+		return 0, os.NewSyscallError("fstatfs", err)
+	}
+	// Some systems count in signed numbers, which go below zero for users.
+	return max(int64(st.Bavail), 0) * int64(st.Bsize), nil
+}
+
 // syncDir makes names in a folder durable. Some file systems refuse to sync a
 // folder; nothing more can be done there.
 func syncDir(dir string) error {

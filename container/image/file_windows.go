@@ -3,6 +3,7 @@ package image
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -130,3 +131,14 @@ func isNoSpace(err error) bool {
 }
 
 func isTooLarge(err error) bool { return errors.Is(err, windows.ERROR_FILE_TOO_LARGE) }
+
+// freeBytes asks for the volume of the file's folder.
+func freeBytes(f *os.File) (int64, error) {
+	dir, err := windows.UTF16PtrFromString(filepath.Dir(f.Name()))
+	if err != nil {
+		return 0, err
+	}
+	var free uint64
+	err = windows.GetDiskFreeSpaceEx(dir, &free, nil, nil)
+	return int64(min(free, 1<<62)), err
+}

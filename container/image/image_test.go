@@ -101,6 +101,9 @@ func TestReadWrite(t *testing.T) {
 	if n, err := f.ReadAt(got, 995); n != 5 || err != io.EOF || !bytes.Equal(got[:5], []byte("hello")) {
 		t.Errorf("read over the end: %d %v", n, err)
 	}
+	if n, err := f.FreeBytes(); n <= 0 || err != nil {
+		t.Errorf("free space %d %v", n, err)
+	}
 	for name, err := range map[string]error{
 		"sync": f.Sync(), "name": f.SyncName(), "writeback": f.StartWriteback(0, 1000), "prefetch": f.Prefetch(0, 1000),
 		"drop": f.DropCache(0, 1000), "discard": f.Discard(0, 1000), "close": f.Close(), "close again": f.Close(),

@@ -81,3 +81,13 @@ func (f *File) AllocatedBytes() (int64, error) {
 	}
 	return n, nil
 }
+
+// FreeBytes is what the host can still give to files of this user: a sparse
+// image can grow by no more, whatever its size.
+func (f *File) FreeBytes() (int64, error) {
+	n, err := freeBytes(f.f)
+	if err != nil {
+		return 0, fmt.Errorf("image %s: %w", f.path, err)
+	}
+	return n, nil
+}
