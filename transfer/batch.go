@@ -94,7 +94,9 @@ func (b *batch) accepted(n int64) {
 func (b *batch) completed(i int32, path string, n node) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.e.plan.items[i].flags |= flagDone
+	it := &b.e.plan.items[i]
+	it.flags |= flagDone
+	it.size, it.modified = n.size, n.modified.UnixNano() // what was copied, not what was seen by the scan
 	b.waiting = append(b.waiting, i)
 	b.fresh = append(b.fresh, stateLine{Done: path, Size: n.size, Modified: n.modified.UnixNano()})
 }

@@ -1,4 +1,4 @@
-//go:build unix
+//go:build linux
 
 package transfer
 
@@ -73,6 +73,55 @@ func tmpfs(t *testing.T, bytes int64) string {
 	}
 	t.Cleanup(func() { syscall.Unmount(dir, syscall.MNT_DETACH) })
 	return dir
+}
+
+// A file system mounted inside the target folder is synced as well.
+func TestMountInsideTarget(t *testing.T) {
+	src, dst := filepath.Join(t.TempDir(), "src"), t.TempDir()
+	files, bytes := sampleTree(t, src)
+	if err := os.MkdirAll(filepath.Join(dst, "src", "many"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(dst, "src", "many")
+	if err := syscall.Mount("tmpfs", other, "tmpfs", 0, "size=20m"); err != nil {
+		t.Fatalf("mounting a tmpfs needs root: %v", err)
+	}
+	defer syscall.Unmount(other, syscall.MNT_DETACH)
+	p, err := Job{Sources: []Place{host(src)}, Destination: host(dst)}.Plan(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders := p.target.(*hostTree).folders
+	whole(t, mustRun(t, p), files, bytes)
+	if runtime.GOOS == "linux" && len(folders.foreign) != 0 {
+		t.Fatal("handles of the other file system are still open")
+	}
+	if d := diff(snapshot(t, src), snapshot(t, filepath.Join(dst, "src"))); d != "" {
+		t.Fatal(d)
+	}
+	tree, err := newHostTree(dst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.close()
+	if _, err := tree.stat("src/many/x"); !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	if runtime.GOOS == "linux" && len(tree.folders.foreign) != 1 {
+		t.Fatal("the mount was not noticed")
+	}
+	if err := tree.sync(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustRun(t *testing.T, p *Plan) *report.Record {
+	t.Helper()
+	rec, err := Run(context.Background(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rec
 }
 
 func TestHostDiskFull(t *testing.T) {

@@ -26,6 +26,15 @@ func syncWhole(dir *os.File) error {
 	return nil
 }
 
+// deviceOf tells file systems apart; 0 if it cannot be known.
+func deviceOf(dir *os.File) uint64 {
+	var st unix.Stat_t
+	if unix.Fstat(int(dir.Fd()), &st) != nil {
+		return 0
+	}
+	return uint64(st.Dev)
+}
+
 const statMask = unix.STATX_TYPE | unix.STATX_MODE | unix.STATX_SIZE | unix.STATX_MTIME | unix.STATX_BTIME
 
 // lstatIn describes a name in a folder without following a link.

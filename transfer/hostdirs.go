@@ -27,6 +27,9 @@ type folderCache struct {
 	top  *folderHandle
 	open map[string]*folderHandle
 	ages []string // paths in open, oldest first
+	// foreign are folders on other file systems mounted below the root, one each:
+	// they need a sync of their own.
+	foreign map[uint64]*folderHandle
 }
 
 func newFolderCache(rootPath string) (*folderCache, error) {
@@ -38,7 +41,7 @@ func newFolderCache(rootPath string) (*folderCache, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &folderCache{top: top, open: map[string]*folderHandle{}}, nil
+	return &folderCache{top: top, open: map[string]*folderHandle{}, foreign: map[uint64]*folderHandle{}}, nil
 }
 
 func newFolderHandle(root *os.Root, at string) (*folderHandle, error) {
@@ -97,6 +100,10 @@ func (c *folderCache) getLocked(p string) (*folderHandle, error) {
 		h.close()
 		return nil, fmt.Errorf("%s: %w", base, errTargetLink)
 	}
+	if id := deviceOf(h.dir); id != deviceOf(c.top.dir) && c.foreign[id] == nil {
+		c.foreign[id] = h
+		h.refs++
+	}
 	c.open[p] = h
 	c.ages = append(c.ages, p)
 	h.refs++
@@ -140,9 +147,29 @@ func (c *folderCache) putLocked(h *folderHandle) {
 	}
 }
 
+// syncAll flushes every file system below the root that was touched.
+func (c *folderCache) syncAll() error {
+	c.mu.Lock()
+	roots := []*folderHandle{c.top}
+	for _, h := range c.foreign {
+		roots = append(roots, h)
+	}
+	c.mu.Unlock() // both stay open until close
+	for _, h := range roots {
+		if err := syncWhole(h.dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (c *folderCache) close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	for id, h := range c.foreign {
+		delete(c.foreign, id)
+		c.putLocked(h)
+	}
 	for len(c.ages) > 0 {
 		c.evictLocked(c.ages[0])
 	}

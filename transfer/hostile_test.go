@@ -89,3 +89,44 @@ func TestHostileNamesStayInside(t *testing.T) {
 		place.Volume.Close()
 	}
 }
+
+// A folder that contains itself is reported, not followed for ever.
+func TestFolderInCircles(t *testing.T) {
+	dev := blocktest.NewMem(36 << 20)
+	place := volume(t, dev, fat32.FAT32)
+	for _, dir := range []string{"/TOP", "/TOP/INNER", "/TOP/OTHER"} {
+		if err := place.Volume.Mkdir(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	top, err := place.Volume.Stat("/TOP")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := place.Volume.Geometry()
+	if err := place.Volume.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// The short entries of INNER and OTHER get the first cluster of TOP.
+	at := g.DataOffset + int64(top.FirstCluster-2)*int64(g.ClusterSize)
+	dir := make([]byte, g.ClusterSize)
+	dev.ReadAt(dir, at)
+	changed := 0
+	for i := 0; i < len(dir); i += 32 {
+		if name := string(dir[i : i+5]); name == "INNER" || name == "OTHER" {
+			dir[i+26], dir[i+27], dir[i+20], dir[i+21] = byte(top.FirstCluster), byte(top.FirstCluster>>8), byte(top.FirstCluster>>16), 0
+			changed++
+		}
+	}
+	if changed != 2 {
+		t.Fatalf("%d entries changed", changed)
+	}
+	dev.WriteAt(dir, at)
+	place = mount(t, dev)
+	out := t.TempDir()
+	rec := run(t, Job{Sources: []Place{place}, Destination: host(out)})
+	if len(rec.Failed) == 0 || rec.Directories > 3 {
+		t.Fatalf("%d folders, failed %v", rec.Directories, rec.Failed)
+	}
+	place.Volume.Close()
+}

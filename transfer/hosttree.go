@@ -177,7 +177,7 @@ func (t *hostTree) note(p string) {
 func (t *hostTree) sync() error {
 	t.flush.release()
 	if wholeSync {
-		return syncWhole(t.folders.top.dir)
+		return t.folders.syncAll()
 	}
 	t.mu.Lock()
 	dirty := t.dirty

@@ -43,6 +43,7 @@ type scanner struct {
 	job  *Job
 	top  map[string]string // folded names given in the target's root -> name, over all operands
 	todo []int32           // folders to look into
+	seen map[uint64]bool   // places of the folders of this operand: a damaged volume can lead in circles
 	last time.Time         // of the latest progress event
 
 	replacedBytes   int64 // allocated to files that will be replaced
@@ -100,6 +101,7 @@ func (s *scanner) scanOperands(ops []operand, to landing) error {
 			s.plan.sources = append(s.plan.sources, opened)
 		}
 		f := folder{source: t, parent: -1, made: true}
+		s.seen = map[uint64]bool{op.node.place: true}
 		if op.name == "" && to.as == "" { // contents into an existing folder
 			s.addFolder(f)
 			if err := s.drain(); err != nil {
@@ -311,6 +313,13 @@ func (s *scanner) takeFolder(at int32, n node, target string, there node, exists
 	if exists && there.kind != kindFolder {
 		s.fail(from, conflict(there), fmt.Errorf("%q at the target is not a folder", there.name))
 		return false
+	}
+	if n.place != 0 {
+		if s.seen[n.place] && f.like.place != 0 {
+			s.fail(from, ReasonUnreadable, errors.New("the volume is damaged: this folder is reached by two ways"))
+			return false
+		}
+		s.seen[n.place] = true
 	}
 	s.oddTime(n)
 	s.addFolder(folder{from: from, to: to, source: f.source, parent: at, made: exists, like: n})

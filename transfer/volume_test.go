@@ -138,6 +138,14 @@ func TestInAndOut(t *testing.T) {
 				t.Fatal(d)
 			}
 			unmount(t, place2, dev2)
+			// Within one volume.
+			within := Job{Sources: []Place{{Volume: place.Volume, Path: "/src"}}, Destination: Place{Volume: place.Volume, Path: "/again"}, Verify: true}
+			whole(t, run(t, within), files, bytes)
+			out3 := filepath.Join(t.TempDir(), "out3")
+			whole(t, run(t, Job{Sources: []Place{{Volume: place.Volume, Path: "/again"}}, Destination: host(out3)}), files, bytes)
+			if d := diff(snapshot(t, src), snapshot(t, out3)); d != "" {
+				t.Fatal(d)
+			}
 			unmount(t, place, dev)
 		})
 	}
