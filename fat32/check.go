@@ -252,7 +252,6 @@ func newBitmap(limit uint32) bitmap { return make(bitmap, (int64(limit)+63)/64) 
 
 func (b bitmap) has(i uint32) bool { return b[i/64]&(1<<(i%64)) != 0 }
 func (b bitmap) set(i uint32)      { b[i/64] |= 1 << (i % 64) }
-func (b bitmap) clear(i uint32)    { b[i/64] &^= 1 << (i % 64) }
 
 // clustersFor returns how many clusters a file of size bytes takes.
 func (g *Geometry) clustersFor(size uint32) uint32 {

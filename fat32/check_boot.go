@@ -117,14 +117,38 @@ func plausibility(read func([]byte, int64) error, b *bootSector) int {
 	if b.FATCount > 1 && read(second, b.FATOffset+b.FATSize) == nil && bytes.Equal(head, second) {
 		score += 2
 	}
-	root := make([]byte, 512)
+	return score + plausibleRoot(read, b)
+}
+
+// plausibleRoot scores the root directory and the folders in its first sector:
+// their first clusters must hold their dots.
+func plausibleRoot(read func([]byte, int64) error, b *bootSector) int {
+	root, score := make([]byte, 512), 0
 	off := b.RootOffset
 	if b.Type == FAT32 {
 		off = b.clusterOffset(b.RootCluster)
-	}
-	if read(root, off) == nil {
-		if good, bad := scoreSlots(b.Type, root, &b.Geometry); good >= bad {
+		p := make([]byte, 4)
+		at, n := b.Type.entryRange(b.RootCluster)
+		if read(p[:n], b.FATOffset+at) == nil && b.Type.getEntry(p, at, b.RootCluster) != entryFree {
 			score += 2
+		}
+	}
+	if read(root, off) != nil {
+		return score
+	}
+	if good, bad := scoreSlots(b.Type, root, &b.Geometry); good >= bad {
+		score += 2
+	}
+	dot := make([]byte, slotSize)
+	for i := 0; i < len(root); i += slotSize {
+		e := b.Type.decodeEntry(root[i:])
+		if !b.isDirSlot(root[i:i+slotSize]) || !b.valid(e.cluster) || read(dot, b.clusterOffset(e.cluster)) != nil {
+			continue
+		}
+		if [11]byte(dot[:11]) == dotName && b.Type.decodeEntry(dot).cluster == e.cluster {
+			score += 2
+		} else {
+			score--
 		}
 	}
 	return score

@@ -2,7 +2,6 @@ package fat32
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 )
@@ -208,7 +207,8 @@ type clusterRun struct{ from, n uint32 }
 
 func (a allocated) first() uint32 { return a[0].from }
 
-// allocChain makes a chain of n free clusters; ErrNoSpace leaves none behind.
+// allocChain makes a chain of n free clusters. ErrNoSpace, before anything is
+// taken, if there are fewer.
 func (c *checker) allocChain(n uint32) (allocated, error) {
 	if c.freeLeft < 0 {
 		if err := c.countFree(); err != nil {
@@ -226,7 +226,7 @@ func (c *checker) allocChain(n uint32) (allocated, error) {
 		}
 		next, err := c.alloc()
 		if err != nil {
-			return nil, errors.Join(err, c.release(chain))
+			return nil, err
 		}
 		if last != 0 {
 			if err := c.fat.set(last, next); err != nil {
@@ -241,20 +241,6 @@ func (c *checker) allocChain(n uint32) (allocated, error) {
 		last = next
 	}
 	return chain, nil
-}
-
-// release frees a chain made by allocChain.
-func (c *checker) release(chain allocated) error {
-	for _, r := range chain {
-		for k := r.from; k < r.from+r.n; k++ {
-			c.used.clear(k)
-			c.freeLeft++
-			if err := c.fat.set(k, entryFree); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // copyClusters copies the data of the chain at from into the clusters of to.

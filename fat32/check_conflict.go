@@ -23,11 +23,19 @@ func (c *checker) checkConflicts() error {
 	if err := c.findOwners(owners); err != nil {
 		return err
 	}
+	// Conflicts come in the order of directories: each is read once.
+	var d *checkDir
 	for _, r := range c.conflicts {
 		if err := c.tick("files", 0, 0); err != nil {
 			return err
 		}
-		if err := c.settleConflict(r, owners[r.start]); err != nil {
+		if d == nil || d.node != r.node {
+			var err error
+			if d, err = c.load(r.node); err != nil {
+				return err
+			}
+		}
+		if err := c.settleConflict(d, r, owners[r.start]); err != nil {
 			return err
 		}
 	}
@@ -72,11 +80,8 @@ func (c *checker) findOwners(owners map[uint32]*startOwner) error {
 	return nil
 }
 
-func (c *checker) settleConflict(r entryRef, owner *startOwner) error {
-	d, err := c.load(r.node)
-	if err != nil {
-		return err
-	}
+// settleConflict settles one file, whose directory d is.
+func (c *checker) settleConflict(d *checkDir, r entryRef, owner *startOwner) error {
 	i := int(r.slot)
 	e := c.g.Type.decodeEntry(d.slot(i))
 	if e.cluster != r.start || !d.live(i) {
