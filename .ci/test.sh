@@ -22,7 +22,7 @@ run_tests() {
 
   step "other systems and the portable engine"
   local target
-  for target in windows/amd64 windows/arm64 darwin/arm64 darwin/amd64 freebsd/amd64 linux/arm64 linux/386; do
+  for target in windows/amd64 windows/arm64 darwin/arm64 darwin/amd64 freebsd/amd64 linux/arm64; do
     say "build $target"
     CGO_ENABLED=0 GOOS=${target%/*} GOARCH=${target#*/} go build -o /dev/null ./app/coffer
   done

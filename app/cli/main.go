@@ -48,6 +48,8 @@ func Main(args []string, streams Streams) (code int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	context.AfterFunc(ctx, stop)
+	// A reader of our output that goes away (`coffer copy ... | head`) must not kill us before the volume is closed.
+	signal.Ignore(syscall.SIGPIPE)
 	a := &program{
 		stdin: streams.In, stderr: streams.Err, stderrFile: streams.Err, out: output{to: streams.Out},
 		openTerminal: openTerminal, log: zerolog.Nop(), closeLog: io.NopCloser(nil),

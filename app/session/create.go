@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+	"unicode/utf8"
 
 	"coffer/container"
 	"coffer/container/kdf"
@@ -62,6 +63,7 @@ const (
 	minPayloadBytes = 128 << 10 // a FAT12 volume with room for a file or two
 	maxPayloadBytes = 16 << 40  // FAT32 with 4 KiB sectors
 	maxCluster      = 64 << 10  // the most every system reads
+	maxLabel        = 11        // characters of a FAT label
 	minKDFMemory    = 8 << 10   // RFC 9106: 8 KiB a lane
 )
 
@@ -84,6 +86,9 @@ func CheckCreate(r CreateRequest) error {
 	}
 	if size := r.ClusterSizeBytes; size != 0 && size < r.SectorSizeBytes {
 		return usage("cluster size %d is smaller than the sector size %d", size, r.SectorSizeBytes)
+	}
+	if n := utf8.RuneCountInString(r.Label); n > maxLabel {
+		return usage("label %q has %d characters, at most %d fit", r.Label, n, maxLabel)
 	}
 	if r.KDF.MemoryBytes != 0 && r.KDF.MemoryBytes < minKDFMemory {
 		return usage("--kdf-memory %d is below %d bytes", r.KDF.MemoryBytes, int64(minKDFMemory))
@@ -130,9 +135,10 @@ func Create(ctx context.Context, r CreateRequest, c Credential) (*Created, error
 		format = FormatLUKS2
 	}
 	r.Report.send(Event{Kind: EventStage, Stage: "create"})
+	// The label goes into the file system only: in the header everybody could read it.
 	volume, err := container.Create(ctx, r.Target.Path, container.CreateOptions{
 		Format: container.Format(format), SizeBytes: r.SizeBytes, UsableBytes: r.UsableBytes, Cipher: r.Cipher,
-		SectorSizeBytes: r.minSector(), Label: r.Label, KDF: r.KDF.lower(), Preallocate: r.Preallocate, Deriver: deriver(),
+		SectorSizeBytes: r.minSector(), KDF: r.KDF.lower(), Preallocate: r.Preallocate, Deriver: deriver(),
 	}, c.lower())
 	if err != nil {
 		return nil, wrap("create "+r.Target.Path, err)
