@@ -25,11 +25,12 @@ type Discarder interface {
 // Transactional is implemented by devices on which everything between two
 // Seals becomes durable together or not at all.
 type Transactional interface {
-	// Reserve admits an operation that dirties at most n bytes of blocks; it
-	// may wait. An error for which errors.Is(err, ErrTooLarge) holds, or that
-	// has a method TooLarge() bool returning true, asks to split the operation;
-	// one that has a method Full() bool returning true asks to commit and try
-	// again. release is called once, when the operation is over.
+	// Reserve admits an operation that dirties at most n bytes of blocks. It may
+	// wait for a commit that runs, but must not call the volume: it is called
+	// with the gate shared that Seal has exclusively. An error for which
+	// errors.Is(err, ErrTooLarge) holds, or that has a method TooLarge() bool
+	// returning true, asks to split the operation; any other asks to commit
+	// and try again. release is called once, when the operation is over.
 	Reserve(n int64) (release func(), err error)
 	// WriteMeta is WriteAt for FATs, directories, FSInfo and boot sectors.
 	WriteMeta(p []byte, off int64) (int, error)

@@ -53,37 +53,34 @@ func (v *Volume) begin(cost int64) (o op, err error) {
 			return o, err
 		}
 	}
-	if v.txn != nil {
-		if o.release, err = v.reserve(cost); err != nil {
-			return o, err
-		}
-	}
-	v.gate.RLock()
-	if v.closed.Load() {
-		v.end(o)
-		return o, fmt.Errorf("volume: %w", ErrClosed)
-	}
-	return o, nil
-}
-
-// reserve asks the transactional device for room, committing if it has none.
-func (v *Volume) reserve(cost int64) (func(), error) {
 	for attempt := 0; ; attempt++ {
-		release, err := v.txn.Reserve(cost)
-		if err == nil || tooLarge(err) || attempt == 3 {
-			return release, err
+		v.gate.RLock()
+		if v.closed.Load() {
+			v.gate.RUnlock()
+			return o, fmt.Errorf("volume: %w", ErrClosed)
+		}
+		if v.txn == nil {
+			return o, nil
+		}
+		// Inside the gate: room reserved in one transaction must be used in it.
+		if o.release, err = v.txn.Reserve(cost); err == nil {
+			return o, nil
+		}
+		v.gate.RUnlock()
+		if tooLarge(err) || attempt == 3 {
+			return o, fmt.Errorf("transaction: %w", err)
 		}
 		if err := v.flush(); err != nil {
-			return nil, err
+			return o, err
 		}
 	}
 }
 
 func (v *Volume) end(o op) {
-	v.gate.RUnlock()
 	if o.release != nil {
 		o.release()
 	}
+	v.gate.RUnlock()
 }
 
 // mutate runs f as one operation and repeats it after a flush as often as it
