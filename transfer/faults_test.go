@@ -350,7 +350,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	for i := range 6 { // sparse: zeros to read, nothing on the disk
 		name := filepath.Join(src, fmt.Sprint("zeros", i))
 		write(t, name, nil)
-		if err := os.Truncate(name, 300<<20); err != nil {
+		if err := os.Truncate(name, 100<<20); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -363,7 +363,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		runtime.ReadMemStats(&now)
 		most.Store(max(most.Load(), now.HeapInuse))
 	}})
-	whole(t, rec, 6, 6*300<<20)
+	whole(t, rec, 6, 6*100<<20)
 	if grown := int64(most.Load()) - int64(before.HeapInuse); grown > 48<<20 {
 		t.Fatalf("the heap grew by %d bytes", grown)
 	}

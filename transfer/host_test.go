@@ -325,9 +325,9 @@ func TestCancelAtRandomMoments(t *testing.T) {
 	sampleTree(t, src)
 	write(t, filepath.Join(src, "huge"), fill(5, 24*blockBytes))
 	want := snapshot(t, src)
-	rounds := 60
+	rounds := 30
 	if testing.Short() {
-		rounds = 15
+		rounds = 10
 	}
 	var cancelled, finished int
 	for i := range rounds {

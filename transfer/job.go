@@ -144,7 +144,7 @@ func (j Job) withDefaults() (Job, error) {
 		j.tune.resumableBytes = 64 * mib
 	}
 	if j.tune.batchBytes == 0 {
-		j.tune.batchBytes = 256 * mib
+		j.tune.batchBytes = 1024 * mib
 	}
 	if j.tune.batchInterval == 0 {
 		j.tune.batchInterval = 5 * time.Second

@@ -19,7 +19,7 @@ import (
 	"coffer/fat32"
 )
 
-var killRounds = flag.Int("transfer.kills", 24, "rounds of the kill -9 tests")
+var killRounds = flag.Int("transfer.kills", 12, "rounds of the kill -9 tests")
 
 // childEnv makes the test binary copy instead of testing: FROM, TO, IMAGE ("": the host).
 const childEnv = "COFFER_TRANSFER_TEST_CHILD"
