@@ -128,7 +128,7 @@ func TestCheckHostile(t *testing.T) {
 		for _, o := range []CheckOptions{{}, {Repair: true}, {Repair: true, KeepLost: true}} {
 			start := time.Now()
 			r := checkMem(t, c.m.Clone(), o)
-			if d := time.Since(start); d > 20*time.Second {
+			if d := time.Since(start); d > time.Minute {
 				t.Errorf("%+v took %v", o.Repair, d)
 			}
 			if len(r.Findings) > maxFindings+1 {
@@ -142,7 +142,7 @@ func TestCheckHostile(t *testing.T) {
 		for _, f := range s.files {
 			total += f.Len()
 		}
-		if d := time.Since(start); d > 20*time.Second || int64(total) > 3*c.m.Size() {
+		if d := time.Since(start); d > time.Minute || int64(total) > 3*c.m.Size() {
 			t.Errorf("salvage took %v and wrote %d bytes of a volume of %d", d, total, c.m.Size())
 		}
 	}

@@ -124,7 +124,7 @@ func FuzzCheckEdits(f *testing.F) {
 
 // fuzzOne looks, repairs, salvages and looks again.
 func fuzzOne(t *testing.T, m *blocktest.Mem, keep bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if _, err := Check(ctx, m, CheckOptions{}); errors.Is(err, context.DeadlineExceeded) {
 		t.Fatal("the look does not end")
