@@ -227,6 +227,10 @@ func sizeFor(ctx context.Context, folder string, clusterBytes int64) (int64, err
 		// Two FATs of four bytes a cluster, reserved sectors, and the alignment of the data area to 1 MiB.
 		payload = data + data/cluster*8 + 2<<20
 	}
+	if tally.rootSlots > fixedRootSlots {
+		cluster := max(clusterBytes, 512)
+		payload = max(payload, fat32Clusters*cluster+fat32Clusters*8+4<<20)
+	}
 	return payload, nil
 }
 
@@ -244,13 +248,21 @@ func clusterFor(payload int64) int64 {
 	return 32 << 10
 }
 
+// Only FAT32 has a root folder that grows; FAT12 and FAT16 have room for 512 slots in it.
+const (
+	fixedRootSlots = 500
+	fat32Clusters  = 65_600 // the fewest a FAT32 volume has are 65,525
+)
+
 // folderTally is what decides how big a folder is on FAT, whatever the cluster size.
 type folderTally struct {
 	fileSizes map[int64]int64 // size in bytes: how many files of it
 	slots     []int64         // for each folder, the 32-byte slots of its entries
+	rootSlots int64           // those of the folder itself, whose content goes into the root
 }
 
 func tallyFolder(ctx context.Context, folder string) (*folderTally, error) {
+	folder = filepath.Clean(folder) // as its children name it
 	t := &folderTally{fileSizes: map[int64]int64{}}
 	slots := map[string]int64{}
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
@@ -273,6 +285,7 @@ func tallyFolder(ctx context.Context, folder string) (*folderTally, error) {
 		}
 		return nil
 	})
+	t.rootSlots = slots[folder]
 	for _, n := range slots {
 		t.slots = append(t.slots, n)
 	}
