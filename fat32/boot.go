@@ -2,6 +2,7 @@ package fat32
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/bits"
 )
@@ -97,13 +98,33 @@ func parseBoot(dev Device) (*bootSector, error) {
 	if err := readFull(dev, raw, 0); err != nil {
 		return nil, fmt.Errorf("boot sector: %w", err)
 	}
-	return decodeBoot(raw, dev.Size())
+	b, err := decodeBoot(raw, dev.Size())
+	if !errors.Is(err, errUnsigned) {
+		return b, err
+	}
+	// Volumes of Atari and some old formatters lack the signature. The rest must be
+	// beyond doubt then: legal media byte, repeated in the FAT.
+	signed := append([]byte(nil), raw...)
+	signed[510], signed[511] = 0x55, 0xAA
+	b, second := decodeBoot(signed, dev.Size())
+	if second != nil || b.Media < 0xF8 && b.Media != 0xF0 {
+		return nil, err
+	}
+	var head [1]byte
+	if readFull(dev, head[:], b.FATOffset) != nil || head[0] != b.Media {
+		return nil, err
+	}
+	b.raw = raw
+	return b, nil
 }
+
+// errUnsigned: the boot sector does not end in 55 AA.
+var errUnsigned = fmt.Errorf("boot sector: no signature 55 AA: %w", ErrNotFAT)
 
 // decodeBoot is parseBoot on the first 512 bytes of a device of size bytes.
 func decodeBoot(raw []byte, size int64) (*bootSector, error) {
 	if raw[510] != 0x55 || raw[511] != 0xAA {
-		return nil, fmt.Errorf("boot sector: no signature 55 AA: %w", ErrNotFAT)
+		return nil, errUnsigned
 	}
 	le := binary.LittleEndian
 	b := &bootSector{raw: raw}

@@ -44,6 +44,11 @@ func (v *Volume) snapshot() *plan {
 	v.gen.Store(p.gen + 1)
 	if boot != nil {
 		p.entries = append(p.entries, ioWrite{data: boot})
+		if at := v.boot.backupOffset; at > 0 {
+			backup := append([]byte(nil), boot...)
+			backup[v.boot.dirtyByte] &^= stateDirty // the mark is the first sector's alone
+			p.entries = append(p.entries, ioWrite{off: at, data: backup})
+		}
 	}
 	updates := make(map[*node][]*node)
 	for _, n := range nodes {
