@@ -123,10 +123,15 @@ func TestCryptsetupReadsOurs(t *testing.T) {
 // TestWeOpenCryptsetups: every combination of cryptsetup's options.
 func TestWeOpenCryptsetups(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.img")
-	for _, metadata := range metadataSizes {
+	for m, metadata := range metadataSizes {
 		for _, bits := range []string{"256", "512"} {
 			for _, sector := range []string{"512", "1024", "2048", "4096"} {
-				for _, kind := range []string{kdf.PBKDF2, kdf.Argon2i, kdf.Argon2id} {
+				for k, kind := range []string{kdf.PBKDF2, kdf.Argon2i, kdf.Argon2id} {
+					// In short mode every value of every option still appears,
+					// but not every combination.
+					if testing.Short() && (m+len(sector)+k)%3 != 0 {
+						continue
+					}
 					size := 4*metadata + 20<<20
 					if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, size)); err != nil {
 						t.Fatal(err)
