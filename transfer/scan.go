@@ -128,7 +128,9 @@ func (s *scanner) scanOperands(ops []operand, to landing) error {
 			return err
 		}
 	}
-	s.plan.NeedBytes += s.growth(rootSlots, slots, s.atRoot(""))
+	// The state file and parts beside what is finished.
+	slots += s.plan.rules.slots(s.plan.state.name) + s.job.Workers*minPartSlots
+	s.plan.NeedBytes += s.growth(rootSlots, slots, s.atRoot("")) + s.plan.rules.allocated(1)
 	return nil
 }
 
@@ -167,6 +169,9 @@ func (s *scanner) skip(name, reason, why string) {
 
 func (s *scanner) note(p report.Problem) { s.plan.found.add(p) }
 
+// minPartSlots is what the name of a part takes at least (see padPart).
+const minPartSlots = 3
+
 // scanFolder looks at the children of one folder and at its counterpart.
 func (s *scanner) scanFolder(at int32) error {
 	if err := s.ctx.Err(); err != nil {
@@ -193,9 +198,16 @@ func (s *scanner) scanFolder(at int32) error {
 	if f.to == "" {
 		names = s.top
 	}
-	slots, before := 0, len(s.todo)
-	for _, n := range children {
-		slots += s.child(at, n, "", names, existing, used+slots)
+	slots, widest, before := 0, 0, len(s.todo)
+	for i, n := range children {
+		if i%1024 == 1023 && s.ctx.Err() != nil {
+			return s.ctx.Err()
+		}
+		took := s.child(at, n, "", names, existing, used+slots)
+		slots, widest = slots+took, max(widest, took)
+	}
+	if slots > 0 { // parts take room beside what is finished
+		slots += s.job.Workers * max(widest, minPartSlots)
 	}
 	slices.Reverse(s.todo[before:]) // taken from the end
 	if !f.made {
@@ -289,7 +301,7 @@ func (s *scanner) child(at int32, n node, as string, names map[string]string, ex
 	if !exists {
 		slots = s.plan.rules.slots(target)
 		// Parts being written take slots too.
-		if s.plan.rules.fat && used+slots+s.job.Workers*max(slots, 3) > s.plan.rules.slotLimit(s.atRoot(f.to)) {
+		if s.plan.rules.fat && used+slots+s.job.Workers*max(slots, minPartSlots) > s.plan.rules.slotLimit(s.atRoot(f.to)) {
 			s.fail(from, ReasonDirectoryFull, fmt.Errorf("the folder holds %d slots", s.plan.rules.slotLimit(s.atRoot(f.to))))
 			return 0
 		}

@@ -165,6 +165,11 @@ func readManifest(t sourceTree, dir string, n node, siblings []node) (*manifest,
 	if err != nil {
 		return nil, err
 	}
+	return parseManifest(data, n.name, siblings)
+}
+
+// parseManifest checks every field: the file may come from anywhere.
+func parseManifest(data []byte, fileName string, siblings []node) (*manifest, error) {
 	m := new(manifest)
 	if err := json.Unmarshal(data, m); err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
@@ -172,7 +177,7 @@ func readManifest(t sourceTree, dir string, n node, siblings []node) (*manifest,
 	if m.Format != manifestFormat || m.Version != 1 {
 		return nil, fmt.Errorf("manifest: format %q version %d is not known", m.Format, m.Version)
 	}
-	if m.Name+manifestSuffix != n.name || checkHostName(m.Name) != nil || isLeftover(m.Name) {
+	if m.Name+manifestSuffix != fileName || checkHostName(m.Name) != nil || isLeftover(m.Name) {
 		return nil, fmt.Errorf("manifest names another file: %q", m.Name)
 	}
 	if len(m.Parts) == 0 || len(m.Parts) > maxParts || !isDigest(m.SHA256) {
