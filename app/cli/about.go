@@ -16,10 +16,14 @@ import (
 	"coffer/app/session"
 )
 
-// version is set by the build (-ldflags -X); the fall-back is what the Go tool recorded.
-var version = buildVersion()
+// version is set by the build (-ldflags -X).
+var version string
 
-func buildVersion() string {
+// programVersion is the version of this program: what the build set, else the revision that the Go tool recorded.
+func programVersion() string {
+	if version != "" {
+		return version
+	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, setting := range info.Settings {
 			if setting.Key == "vcs.revision" && len(setting.Value) >= 12 {
@@ -36,9 +40,9 @@ func (a *program) versionCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			engine := session.EngineName()
-			a.out.say("coffer %s", version)
+			a.out.say("coffer %s", programVersion())
 			a.out.say("%s %s/%s, engine %s", runtime.Version(), runtime.GOOS, runtime.GOARCH, engine)
-			return a.out.document(map[string]string{"version": version, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH, "engine": engine})
+			return a.out.document(map[string]string{"version": programVersion(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH, "engine": engine})
 		},
 	}
 }

@@ -140,7 +140,7 @@ func (a *program) copy(c *cobra.Command, f *copyFlags, args []string) (err error
 	}
 	progress := a.startProgress()
 	defer progress.close()
-	f.request.Report, f.request.Records, f.request.Program = progress.event, a.recordsFolder(), "coffer "+version
+	f.request.Report, f.request.Records, f.request.Program = progress.event, a.recordsFolder(), "coffer "+programVersion()
 	record, err := session.Copy(c.Context(), from, to, f.request)
 	progress.close()
 	return a.showCopy(f, record, err)
