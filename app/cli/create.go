@@ -70,7 +70,7 @@ func (a *program) create(c *cobra.Command, f *createFlags, path string) error {
 	progress := a.startProgress()
 	defer progress.close()
 	f.request.Report = progress.event
-	f.request.Records = a.recordsFolder()
+	f.request.Records, f.request.Program = a.recordsFolder(), "coffer "+programVersion()
 	created, err := session.Create(c.Context(), f.request, credential)
 	progress.close()
 	if err != nil {

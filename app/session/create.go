@@ -40,6 +40,7 @@ type CreateRequest struct {
 	Preallocate      bool
 	KDF              KDFCost
 	Records          string // folder of the records of the copy in
+	Program          string // name and version, for the record
 	Report           Reporter
 }
 
@@ -191,7 +192,7 @@ func fill(ctx context.Context, r CreateRequest, format string, volume *container
 	if r.From != "" {
 		created.Record, err = Copy(ctx, nil, s, CopyRequest{
 			Sources: []Place{{Path: filepath.Join(r.From) + "/."}}, Destination: Place{Image: r.Target.Path, Path: "/", Folder: true},
-			Label: "create --from", Window: time.Second, Records: r.Records, Report: r.Report, Split: true,
+			Label: "create --from", Window: time.Second, Records: r.Records, Program: r.Program, Report: r.Report, Split: true,
 		})
 		created.FreeBytes = s.Volume.StatFS().FreeBytes
 	}
