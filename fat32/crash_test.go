@@ -25,6 +25,7 @@ type crashOp struct {
 	// mixes: a cut may leave old and new bytes of these files mixed.
 	mixes []string
 	parts []crashOp // compounds
+	moves [2]string // from, to
 }
 
 func has(paths ...string) func(tree) bool {
@@ -115,27 +116,27 @@ const longA, longB = "/dir/A file with a rather long name, more than one slot of
 // compounds that programs make of them.
 func crashOps() []crashOp {
 	create := func(name, path, data string) crashOp {
-		return crashOp{name, lacks(path), func(v *fat32.Volume) error { return writeFile(v, path, 0, data, fat32.Create|fat32.Exclusive) }, func(s tree) { s[path] = data }, []string{path}, nil}
+		return crashOp{name, lacks(path), func(v *fat32.Volume) error { return writeFile(v, path, 0, data, fat32.Create|fat32.Exclusive) }, func(s tree) { s[path] = data }, []string{path}, nil, [2]string{}}
 	}
 	rename := func(name, from, to string, conds ...func(tree) bool) crashOp {
 		// Another spelling of the target would have to be told from it in the tree.
 		spelling := func(s tree) bool { return has(to)(s) || strings.EqualFold(from, to) || lacks(to)(s) }
-		return crashOp{name, all(append(conds, has(from), spelling)...), func(v *fat32.Volume) error { return v.Rename(from, to, true) }, func(s tree) { s.move(from, to) }, nil, nil}
+		return crashOp{name, all(append(conds, has(from), spelling)...), func(v *fat32.Volume) error { return v.Rename(from, to, true) }, func(s tree) { s.move(from, to) }, nil, nil, [2]string{from, to}}
 	}
 	write := func(name, path string, off int, data string) crashOp {
 		return crashOp{name, func(s tree) bool { return has(path)(s) && len(s[path]) >= off }, func(v *fat32.Volume) error { return writeFile(v, path, int64(off), data, 0) }, func(s tree) {
 			old := s[path]
 			s[path] = old[:off] + data + old[min(len(old), off+len(data)):]
-		}, []string{path}, nil}
+		}, []string{path}, nil, [2]string{}}
 	}
 	cut := func(name, path string, size int) crashOp {
 		return crashOp{name, has(path), func(v *fat32.Volume) error { return truncateFile(v, path, int64(size)) }, func(s tree) {
 			old := s[path]
 			s[path] = old[:min(size, len(old))] + strings.Repeat("\x00", max(0, size-len(old)))
-		}, []string{path}, nil}
+		}, []string{path}, nil, [2]string{}}
 	}
 	remove := func(name, path string, conds ...func(tree) bool) crashOp {
-		return crashOp{name, all(append(conds, has(path))...), func(v *fat32.Volume) error { return v.Remove(strings.TrimSuffix(path, "/")) }, func(s tree) { delete(s, path) }, nil, nil}
+		return crashOp{name, all(append(conds, has(path))...), func(v *fat32.Volume) error { return v.Remove(strings.TrimSuffix(path, "/")) }, func(s tree) { delete(s, path) }, nil, nil, [2]string{}}
 	}
 	then := func(name string, a, b crashOp) crashOp {
 		return crashOp{name: name, ok: a.ok, parts: []crashOp{a, b}}
@@ -151,7 +152,9 @@ func crashOps() []crashOp {
 		for i := range 12 {
 			s[fmt.Sprintf("/dir/grow%02d with a long name.txt", i)] = text(50+i, 40)
 		}
-	}, nil, nil}
+	}, nil, nil, [2]string{}}
+	saveOver := then("save over", create("", "/dir/tmp", text(10, 1300)), rename("", "/dir/tmp", "/dir/b"))
+	saveOver.ok = func(s tree) bool { return lacks("/dir/tmp")(s) && (has("/dir/b")(s) || lacks("/dir/b")(s)) }
 	return []crashOp{
 		create("create empty", "/dir/EMPTY", ""),
 		create("create", longB, text(1, 700)),
@@ -168,7 +171,7 @@ func crashOps() []crashOp {
 		remove("unlink", "/dir/a"),
 		remove("unlink long", longA),
 		then("delete and create", remove("", "/dir/a"), create("", "/dir/a", text(9, 1200))),
-		{"mkdir", lacks("/dir/new"), func(v *fat32.Volume) error { return v.Mkdir("/dir/new") }, func(s tree) { s["/dir/new/"] = "" }, nil, nil},
+		{"mkdir", lacks("/dir/new"), func(v *fat32.Volume) error { return v.Mkdir("/dir/new") }, func(s tree) { s["/dir/new/"] = "" }, nil, nil, [2]string{}},
 		remove("rmdir", "/dir/empty/", emptyDir("/dir/empty/")),
 		rename("rename in place", "/dir/a", "/dir/c", lacks("/dir/c")),
 		rename("rename to long name", "/dir/a", longB, lacks(longB)),
@@ -179,7 +182,7 @@ func crashOps() []crashOp {
 		rename("rename over", "/dir/a", "/dir/b", has("/dir/b")),
 		rename("rename over elsewhere", "/dir/a", "/other/target", has("/other/target")),
 		rename("rename long over", longA, "/dir/b", has("/dir/b")),
-		then("save over", create("", "/dir/tmp", text(10, 1300)), rename("", "/dir/tmp", "/dir/b")),
+		saveOver,
 		rename("move directory", "/dir/sub/", "/other/sub/", lacks("/other/sub")),
 		rename("move directory over", "/dir/sub/", "/dir/empty/", has("/dir/empty/"), emptyDir("/dir/empty/")),
 		rename("move out of directory", "/dir/sub/inner", "/dir/c", lacks("/dir/c")),
@@ -242,7 +245,8 @@ var crashAllowed = map[string]bool{
 type oracle struct {
 	states []tree // acknowledged one first
 	mixes  map[string]bool
-	synced int // the state that the sync in the middle made durable
+	was    map[string]string // name a mixed file had before
+	synced int               // the state that the sync in the middle made durable
 }
 
 func (o *oracle) judge(found tree) error {
@@ -286,22 +290,23 @@ func (o *oracle) judgePath(p string, found tree) error {
 	if !o.mixes[p] {
 		return fmt.Errorf("%q has %d bytes that no state has", p, len(got))
 	}
-	least, most := 1<<62, 0
+	var versions []string
 	for _, s := range o.states {
-		if c, ok := s[p]; ok {
-			least, most = min(least, len(c)), max(most, len(c))
+		for _, q := range []string{p, o.was[p]} {
+			if c, ok := s[q]; ok {
+				versions = append(versions, c)
+			}
 		}
+	}
+	least, most := 1<<62, 0
+	for _, c := range versions {
+		least, most = min(least, len(c)), max(most, len(c))
 	}
 	if len(got) < least || len(got) > most {
 		return fmt.Errorf("%q has %d bytes, want %d to %d", p, len(got), least, most)
 	}
 	for i := range len(got) {
-		known := false
-		for _, s := range o.states {
-			c, ok := s[p]
-			known = known || ok && i < len(c) && c[i] == got[i]
-		}
-		if !known {
+		if !slices.ContainsFunc(versions, func(c string) bool { return i < len(c) && c[i] == got[i] }) {
 			return fmt.Errorf("%q byte %d is from no state", p, i)
 		}
 	}
@@ -312,7 +317,7 @@ func (o *oracle) judgePath(p string, found tree) error {
 // log and the states after each.
 func crashWorkload(t testing.TB, base *blocktest.Mem, start tree, ops []crashOp, syncBetween bool) (log *blocktest.Crash, o *oracle, ok bool) {
 	log = blocktest.NewCrash(base.Clone())
-	o = &oracle{states: []tree{start}, mixes: map[string]bool{}}
+	o = &oracle{states: []tree{start}, mixes: map[string]bool{}, was: map[string]string{}}
 	now := maps.Clone(start)
 	v := mount(t, log)
 	for i, op := range ops {
@@ -331,6 +336,9 @@ func crashWorkload(t testing.TB, base *blocktest.Mem, start tree, ops []crashOp,
 			o.states = append(o.states, now)
 			for _, p := range part.mixes {
 				o.mixes[p] = true
+			}
+			if from, to := part.moves[0], part.moves[1]; o.mixes[from] {
+				o.mixes[to], o.was[to] = true, from // what was mixed before may be mixed there
 			}
 		}
 		if syncBetween && i+1 < len(ops) {
