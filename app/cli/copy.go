@@ -189,8 +189,11 @@ func (a *program) showCopy(f *copyFlags, record *session.Record, err error) erro
 	return errors.Join(err, a.out.document(session.RecordWithProblems(record)))
 }
 
-// listProblems names on stderr what failed or was left out.
+// listProblems names on stderr what failed or was left out; with --json the document does.
 func (a *program) listProblems(record *session.Record) {
+	if a.out.json {
+		return
+	}
 	for _, problem := range record.Problems {
 		kind := "skipped"
 		if problem.Failed {

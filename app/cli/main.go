@@ -95,9 +95,13 @@ func (a *program) report(problem session.Problem) {
 	}
 }
 
-// note prints a remark on stderr unless --quiet.
+// note prints a remark on stderr unless --quiet; with --json as a line of its own kind.
 func (a *program) note(text string) {
-	if !a.out.quiet {
+	switch {
+	case a.out.quiet:
+	case a.out.json:
+		(&jsonProgress{to: a.stderr, now: time.Now}).event(session.Event{Kind: session.EventNote, Detail: text})
+	default:
 		fmt.Fprintf(a.stderr, "coffer: note: %s\n", escape(text))
 	}
 }

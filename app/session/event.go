@@ -6,7 +6,7 @@ const (
 	EventStage    = "stage"    // a stage begins
 	EventDurable  = "durable"  // everything up to Through is safely down
 	EventFailed   = "file-failed"
-	EventSkipped  = "file-skipped"
+	EventNote     = "note" // something a person should know, in Detail
 )
 
 // Units of Done and Total.
@@ -26,9 +26,9 @@ type Event struct {
 	Files   int64  `json:"files,omitempty"`   // durable: files safely down so far
 	Bytes   int64  `json:"bytes,omitempty"`   // durable: bytes safely down so far
 	Through string `json:"through,omitempty"` // durable: the last file of the batch
-	Name    string `json:"name,omitempty"`    // file-failed, file-skipped
-	Reason  string `json:"reason,omitempty"`  // file-failed, file-skipped: reason code
-	Detail  string `json:"detail,omitempty"`  // file-failed, file-skipped: for people
+	Name    string `json:"name,omitempty"`    // file-failed
+	Reason  string `json:"reason,omitempty"`  // file-failed: reason code
+	Detail  string `json:"detail,omitempty"`  // file-failed, note: for people
 }
 
 // Reporter receives events; it may be called from several goroutines and must not block for long. nil: nobody listens.
