@@ -162,7 +162,7 @@ func (a *program) cat(c *cobra.Command, s *session.Session, places []session.Pla
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(a.out.to, `%s{"path":%s,"base64":"`, separator, name); err != nil {
+		if _, err := fmt.Fprintf(a.out.to, `%s{"path":%s,"base64":"`, separator, escapeJSON(name)); err != nil {
 			return err
 		}
 		encoder := base64.NewEncoder(base64.StdEncoding, a.out.to)

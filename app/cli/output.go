@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -37,13 +39,39 @@ func (o *output) document(value any) error {
 		return nil
 	}
 	o.documents++
-	encoder := json.NewEncoder(o.to)
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(value); err != nil {
+	err := encoder.Encode(value)
+	if err == nil {
+		_, err = o.to.Write(escapeJSON(text.Bytes()))
+	}
+	if err != nil {
 		return fmt.Errorf("write the result: %w", err)
 	}
 	return nil
+}
+
+// escapeJSON writes characters that must not reach a terminal as JSON's own \u escapes. Package json does that below
+// U+0020 only; what it leaves can only stand inside strings.
+func escapeJSON(text []byte) []byte {
+	if !bytes.ContainsFunc(text, func(r rune) bool { return r > 0x7e && unsafeRune(r) }) {
+		return text
+	}
+	out := make([]byte, 0, len(text)+16)
+	for _, r := range string(text) {
+		switch {
+		case r <= 0x7e || !unsafeRune(r):
+			out = utf8.AppendRune(out, r)
+		case r <= 0xffff:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		default:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		}
+	}
+	return out
 }
 
 // escape makes a name safe to print: control characters, bytes that are no UTF-8 and characters that turn the writing

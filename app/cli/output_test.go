@@ -55,6 +55,22 @@ func TestEscape(t *testing.T) {
 	}
 }
 
+func TestJSONReachesTheTerminalUnharmed(t *testing.T) {
+	name := "a\u009b31m\u202egnp\x7f\U000e0001é日<&>"
+	var buffer bytes.Buffer
+	o := output{to: &buffer, json: true}
+	if err := o.document(map[string]string{"name": name}); err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsFunc(buffer.String(), func(r rune) bool { return unsafeRune(r) && r != '\n' }) || !strings.Contains(buffer.String(), "é日<&>") {
+		t.Errorf("printed %q", buffer.String())
+	}
+	var back map[string]string
+	if err := json.Unmarshal(buffer.Bytes(), &back); err != nil || back["name"] != name {
+		t.Errorf("read back %q, %v", back["name"], err)
+	}
+}
+
 func TestOneDocument(t *testing.T) {
 	var buffer bytes.Buffer
 	o := output{to: &buffer, json: true}

@@ -69,7 +69,7 @@ func (p *jsonProgress) event(e session.Event) {
 	if err != nil {
 		return
 	}
-	_, _ = p.to.Write(append(line, '\n'))
+	_, _ = p.to.Write(append(escapeJSON(line), '\n'))
 }
 
 func (p *jsonProgress) close() {
