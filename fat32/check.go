@@ -138,6 +138,7 @@ type checker struct {
 	budget      int64
 	freeLeft    int64 // free clusters left for copies, -1: not counted yet
 	rootChanged bool  // the root directory on the device is newer than a copy
+	lostFrom    int32 // nodes from here on are lost directories that became folders; 0: none yet
 	memoNode    int32 // last path made
 	memoPath    string
 	steps       int

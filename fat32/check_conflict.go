@@ -104,7 +104,7 @@ func (c *checker) settleConflict(d *checkDir, r entryRef, owner *startOwner) err
 // twoNames removes one of two names of a file.
 func (c *checker) twoNames(d *checkDir, i int, e dirEntry, owner *startOwner) error {
 	c.report.Files--
-	if !newerName(e, owner.e) {
+	if !newerName(e, owner.e) || c.yields(d.node, owner.node) {
 		c.fix(CodeTwoNames, c.entryPath(d, i), "the same file as %q, left by an interrupted rename; this name is removed", c.pathOf(owner.entryRef))
 		c.rootChanged = c.rootChanged || d.node == 0
 		c.dropEntry(d, i)

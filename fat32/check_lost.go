@@ -84,6 +84,7 @@ func (c *checker) keepLost() error {
 		}
 	}
 	k := &lostKeeper{c: c}
+	c.lostFrom = int32(len(c.nodes))
 	// First the heads of chains, then what only loops hold.
 	for _, heads := range []bool{true, false} {
 		for n := uint32(firstCluster); n < c.g.limit(); n++ {
@@ -328,4 +329,12 @@ func (c *checker) topDir(n uint32) (top uint32, isDir bool, err error) {
 		n = up.cluster
 	}
 	return top, isDir, nil
+}
+
+// yields reports whether an entry in directory node says nothing against
+// another one in directory owner: a lost directory, which may be one that a
+// file was about to be moved to when the power went, takes nothing away from
+// where the file still is.
+func (c *checker) yields(node, owner int32) bool {
+	return c.lostFrom > 0 && node >= c.lostFrom && owner < c.lostFrom
 }

@@ -6,6 +6,7 @@ package fat32
 // after the new entry and before the old one goes.
 func (c *checker) dirTwice(d *checkDir, i int, e dirEntry, path string) error {
 	owner, ok := c.nodeAt(e.cluster)
+	ok = ok && !c.yields(d.node, owner)
 	if ok && owner != 0 && !c.inside(d.node, owner) {
 		if newer, known, err := c.newerDir(d, owner, e); err != nil {
 			return err
