@@ -131,9 +131,20 @@ func Open(ctx context.Context, t Target, o OpenOptions, c Credential) (*Session,
 	}
 	s := &Session{Device: *device}
 	if err := s.mount(ctx, o); err != nil {
-		return nil, errors.Join(wrap("open "+t.Path, err), device.container.Close())
+		return nil, errors.Join(t.explainMount(err), device.container.Close())
 	}
 	return s, nil
+}
+
+// explainMount says what is wrong when there is no file system; the commonest reason for the raw format is that the file
+// is a container.
+func (t Target) explainMount(err error) error {
+	if t.Format == FormatRaw && errors.Is(err, fat32.ErrNotFAT) {
+		if found, inspectErr := container.Inspect(t.Path, container.Auto); inspectErr == nil {
+			return &Error{What: "open " + t.Path, Err: err, Hint: fmt.Sprintf("this is a container of the format %s; leave --format raw out", found.Format)}
+		}
+	}
+	return wrap("open "+t.Path, err)
 }
 
 // mount reads the file system, after mending what a cut has left.

@@ -23,7 +23,7 @@ func RecordError(r *Record) error {
 		return nil
 	}
 	failed, skipped := report.Sum(r.Failed), report.Sum(r.Skipped)-r.Skipped[report.ReasonPolicy]
-	return &Error{What: "copy", Err: fmt.Errorf("%d files failed and %d were left out; they are listed above", failed, skipped), Code: Partly}
+	return &Error{What: "copy", Err: fmt.Errorf("%d failed, %d left out; they are listed above", failed, skipped), Code: Partly}
 }
 
 // recordDocument is a record with the names of what failed: for the screen only, never stored.
