@@ -115,15 +115,6 @@ func TestMountInsideTarget(t *testing.T) {
 	}
 }
 
-func mustRun(t *testing.T, p *Plan) *report.Record {
-	t.Helper()
-	rec, err := Run(context.Background(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rec
-}
-
 func TestHostDiskFull(t *testing.T) {
 	src := filepath.Join(t.TempDir(), "src")
 	for i := range 20 {
@@ -367,4 +358,36 @@ func TestMemoryIsBounded(t *testing.T) {
 	if grown := int64(most.Load()) - int64(before.HeapInuse); grown > 48<<20 {
 		t.Fatalf("the heap grew by %d bytes", grown)
 	}
+}
+
+// A target folder that cannot be written, but its subfolders can.
+func TestWritableSubfolderOnly(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Fatal("this test must be root to become another user")
+	}
+	base := t.TempDir()
+	for dir := base; dir != "/" && dir != "/tmp"; dir = filepath.Dir(dir) {
+		os.Chmod(dir, 0o755)
+	}
+	src, dst := filepath.Join(base, "src"), filepath.Join(base, "dst")
+	write(t, filepath.Join(src, "sub", "file"), []byte("content"))
+	os.MkdirAll(filepath.Join(dst, "sub"), 0o755)
+	os.Chown(filepath.Join(dst, "sub"), 65534, 65534)
+	self := filepath.Join(base, "self")
+	data, err := os.ReadFile(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(self, data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	spec, _ := json.Marshal(childSpec{From: src, To: dst, Report: true})
+	cmd := exec.Command(self)
+	cmd.Dir = base
+	cmd.Env = append(os.Environ(), childEnv+"="+string(spec))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "done 1 map[]") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	sameBytes(t, filepath.Join(dst, "sub", "file"), []byte("content"))
 }

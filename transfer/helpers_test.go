@@ -225,3 +225,13 @@ func readVolume(t testing.TB, v *fat32.Volume, dir string, out map[string]entry)
 		out[p[1:]] = entry{size: i.Size, sum: sha256.Sum256(data), modified: i.ModTime.Unix() / 2}
 	}
 }
+
+// mustRun runs a plan.
+func mustRun(t *testing.T, p *Plan) *report.Record {
+	t.Helper()
+	rec, err := Run(context.Background(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rec
+}

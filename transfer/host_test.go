@@ -340,16 +340,18 @@ func TestCancelAtRandomMoments(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		at := int64(i * 90 / rounds)
+		var when atomic.Int64
 		p.sources[0] = &hookedTree{tree: p.sources[0], onRead: func(string, int64) {
 			if writes.Add(1) > at {
+				when.CompareAndSwap(0, time.Now().UnixNano())
 				cancel()
 			}
 		}}
-		start := time.Now()
 		rec, err := Run(ctx, p)
 		cancel()
-		if time.Since(start) > 20*time.Second {
-			t.Fatalf("took %v", time.Since(start))
+		// Generous: the tests of a whole machine may run beside this one.
+		if w := when.Load(); w != 0 && time.Since(time.Unix(0, w)) > 5*time.Second {
+			t.Fatalf("returned %v after the cancel", time.Since(time.Unix(0, w)))
 		}
 		switch {
 		case errors.Is(err, context.Canceled):

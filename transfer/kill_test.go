@@ -13,10 +13,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"coffer/fat32"
+	"coffer/transfer/report"
 )
 
 var killRounds = flag.Int("transfer.kills", 12, "rounds of the kill -9 tests")
@@ -68,6 +70,9 @@ func childMain(spec string) {
 	fail(err)
 	if c.Report {
 		fmt.Println(rec.Outcome, rec.Files, rec.Failed)
+		out, err := json.Marshal(rec)
+		fail(err)
+		fmt.Println("RECORD" + string(out))
 	}
 	if to.Volume != nil {
 		fail(to.Volume.Close())
@@ -269,4 +274,49 @@ func readBack(t *testing.T, dev *fileDevice) map[string]entry {
 	out := map[string]entry{}
 	readVolume(t, v, "/", out)
 	return out
+}
+
+// A stopped process (SIGSTOP) hangs nothing and inflates no rate.
+func TestStopAndContinue(t *testing.T) {
+	src, want := killTree(t)
+	dst := t.TempDir()
+	spec, _ := json.Marshal(childSpec{From: src, To: dst, Report: true})
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childEnv+"="+string(spec))
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	const stopped = 1500 * time.Millisecond
+	var rec report.Record
+	done := false
+	for sc := bufio.NewScanner(out); sc.Scan(); {
+		if !done { // the first durable event: in the middle of the copy
+			done = true
+			cmd.Process.Signal(syscall.SIGSTOP)
+			time.Sleep(stopped)
+			cmd.Process.Signal(syscall.SIGCONT)
+		}
+		if raw, ok := strings.CutPrefix(sc.Text(), "RECORD"); ok {
+			if err := json.Unmarshal([]byte(raw), &rec); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	r, seconds := rec.Rates, rec.Seconds.Copy+rec.Seconds.Sync
+	if seconds < stopped.Seconds() || r.Minimum != 0 || r.Maximum <= 0 || r.Maximum*r.WindowSeconds > float64(rec.Bytes) {
+		t.Fatalf("%v s, %+v", seconds, r)
+	}
+	if avg := float64(rec.Bytes) / seconds; r.Average < avg*0.98 || r.Average > avg*1.02 {
+		t.Fatalf("average %v, bytes over wall time %v", r.Average, avg)
+	}
+	if d := diff(want, snapshot(t, dst)); d != "" {
+		t.Fatal(d)
+	}
 }

@@ -17,7 +17,8 @@ import (
 	"coffer/transfer/report"
 )
 
-// interrupted runs a job and cancels it once file has been read up to off.
+// interrupted runs a job and cancels it once file has been read up to off and a
+// sync that began after that has returned.
 func interrupted(t *testing.T, j Job, file string, off int64) *report.Record {
 	t.Helper()
 	p, err := j.Plan(context.Background())
@@ -26,17 +27,37 @@ func interrupted(t *testing.T, j Job, file string, off int64) *report.Record {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	target := &syncCounter{tree: p.target}
+	p.target = target
 	p.sources[0] = &hookedTree{tree: p.sources[0], onRead: func(path string, at int64) {
-		if strings.HasSuffix(path, file) && at >= off {
-			time.Sleep(30 * time.Millisecond) // let a batch become durable
-			cancel()
+		if !strings.HasSuffix(path, file) || at < off {
+			return
 		}
+		began := target.began.Load()
+		for start := time.Now(); target.returned.Load() <= began && time.Since(start) < time.Minute; {
+			time.Sleep(5 * time.Millisecond)
+		}
+		time.Sleep(20 * time.Millisecond)
+		cancel()
 	}}
 	rec, err := Run(ctx, p)
 	if !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	return rec
+}
+
+// syncCounter counts syncs of a target.
+type syncCounter struct {
+	tree
+	began, returned atomic.Int64
+}
+
+func (s *syncCounter) sync() error {
+	n := s.began.Add(1)
+	err := s.tree.sync()
+	s.returned.Store(n)
+	return err
 }
 
 func TestResumeContinues(t *testing.T) {

@@ -214,8 +214,12 @@ func (s *resumeState) begin() error {
 	}
 	resume := s.resume && s.found && s.end > 0
 	f, err := s.tree.create(createOptions{path: s.name, part: s.name, resume: resume})
-	if err != nil {
+	if isNoSpace(err) {
 		return fmt.Errorf("state of the copy: %w", err)
+	}
+	if err != nil { // a folder in which only its subfolders can be written: copy without
+		s.over = true
+		return nil
 	}
 	s.file = f
 	if resume {
@@ -248,6 +252,9 @@ func (s *resumeState) append(lines []stateLine) error {
 // remove is for a copy that reached its end.
 func (s *resumeState) remove() error {
 	s.over = true
+	if s.file == nil {
+		return nil
+	}
 	f := s.file
 	s.file = nil
 	return f.discard()
