@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -122,19 +123,20 @@ func TestHostErrors(t *testing.T) {
 	run(t, folder, 0, "copy", "big.bin", "base.img:/kept.bin", "--password-file", "pw", "--quiet")
 	for _, c := range []struct {
 		inject string
-		code   int
+		codes  []int
 	}{
-		{"pwrite64:error=EIO:when=3+", 1},
-		{"pwrite64:error=ENOSPC:when=3+", 6},
-		{"fsync,fdatasync:error=EIO:when=1", 1},
-		{"fsync,fdatasync:error=EIO:when=2+", 1},
+		// strace counts by thread, so some writes get through: then one file has failed and is listed (9), not everything.
+		{"pwrite64:error=EIO:when=3+", []int{1, 9}},
+		{"pwrite64:error=ENOSPC:when=3+", []int{6}},
+		{"fsync,fdatasync:error=EIO:when=1", []int{1, 9}},
+		{"fsync,fdatasync:error=EIO:when=2+", []int{1, 9}},
 	} {
 		copyImage(t, base, filepath.Join(folder, "e.img"))
 		command := exec.Command("strace", "-f", "-qq", "-o", "/dev/null", "-P", filepath.Join(folder, "e.img"),
 			"-e", "inject="+c.inject, program, "copy", "big.bin", "e.img:/new.bin", "--password-file", "pw")
 		code, out, stderr := startCommand(t, folder, command).wait()
-		if code != c.code {
-			t.Errorf("%s: exit code %d, want %d\n%s%s", c.inject, code, c.code, out, stderr)
+		if !slices.Contains(c.codes, code) {
+			t.Errorf("%s: exit code %d, want one of %d\n%s%s", c.inject, code, c.codes, out, stderr)
 		}
 		run(t, folder, 0, "check", "e.img", "--repair", "--password-file", "pw")
 		run(t, folder, 0, "copy", "-f", "e.img:/kept.bin", "kept.bin", "--password-file", "pw", "--quiet")
