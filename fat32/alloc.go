@@ -259,5 +259,6 @@ func (a *allocator) unpark(gen uint64) {
 func (a *allocator) available() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.nfree + a.nres + a.npark
+	// On a damaged volume one cluster may have been given up twice.
+	return min(a.nfree+a.nres+a.npark, int64(a.count))
 }

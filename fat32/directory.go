@@ -131,7 +131,7 @@ func (d *directory) findGarbage(end int) {
 func (d *directory) shownUnits(dst []uint16, s int32) []uint16 {
 	if d.longs[s] > 0 {
 		dst, _ = decodeLong(d.raw, int(s), dst)
-		return dst
+		return replaceLoneSurrogates(dst)
 	}
 	p := d.slot(int(s))
 	return appendShort(dst, (*[11]byte)(p[:11]), p[12])

@@ -166,3 +166,20 @@ func shortUnit(c byte, lower bool) uint16 {
 	}
 	return uint16(oemRune(c))
 }
+
+// replaceLoneSurrogates turns units that are no Unicode into U+FFFD, in place,
+// so that a name is found under the spelling in which it is shown.
+func replaceLoneSurrogates(units []uint16) []uint16 {
+	for i := 0; i < len(units); i++ {
+		u := units[i]
+		if u < 0xD800 || u > 0xDFFF {
+			continue
+		}
+		if u < 0xDC00 && i+1 < len(units) && units[i+1] >= 0xDC00 && units[i+1] <= 0xDFFF {
+			i++
+			continue
+		}
+		units[i] = 0xFFFD
+	}
+	return units
+}

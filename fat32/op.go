@@ -130,10 +130,12 @@ func (v *Volume) limitDirty() error {
 	case n >= dirtyLimit:
 		return v.flush()
 	case n >= dirtyKick && v.fl.early.CompareAndSwap(false, true):
-		v.done.Go(func() {
-			_ = v.flush() // a failure that matters is kept by the volume
+		go func() {
+			// A failure that matters is kept by the volume. Close flushes after this one and
+			// nothing is dirty then.
+			_ = v.flush()
 			v.fl.early.Store(false)
-		})
+		}()
 	}
 	return nil
 }
