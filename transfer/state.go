@@ -214,12 +214,12 @@ func (s *resumeState) begin() error {
 	}
 	resume := s.resume && s.found && s.end > 0
 	f, err := s.tree.create(createOptions{path: s.name, part: s.name, resume: resume})
-	if isNoSpace(err) {
-		return fmt.Errorf("state of the copy: %w", err)
-	}
-	if err != nil { // a folder in which only its subfolders can be written: copy without
-		s.over = true
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fat32.ErrDirFull) {
+		s.over = true // perhaps its subfolders can be written: copy without
 		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("state of the copy: %w", err)
 	}
 	s.file = f
 	if resume {
