@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -246,18 +248,72 @@ type oracle struct {
 	states []tree // acknowledged one first
 	mixes  map[string]bool
 	was    map[string]string // name a mixed file had before
-	synced int               // the state that the sync in the middle made durable
+	parts  []crashOp         // what led from each state to the next
+	// unordered: operations that were not synced may have reached the disk in any
+	// combination.
+	unordered bool
+	choices   map[int]choices // by the number of operations not synced
+	synced    int             // the state that the sync in the middle made durable
+}
+
+// choices are the contents each path may have; absent ones are "absent".
+type choices map[string][]string
+
+const absent = "\x00absent"
+
+func choicesOf(list []tree) choices {
+	c := choices{}
+	for _, s := range list {
+		for p := range s {
+			c[p] = nil
+		}
+	}
+	for p := range c {
+		for _, s := range list {
+			content, ok := s[p]
+			if !ok {
+				content = absent
+			}
+			if !slices.Contains(c[p], content) {
+				c[p] = append(c[p], content)
+			}
+		}
+	}
+	return c
+}
+
+// possible returns what a cut may leave, if it comes after o.states[0] was synced.
+func (o *oracle) possible() choices {
+	n := len(o.states) - 1 // operations not synced
+	if c, ok := o.choices[n]; ok {
+		return c
+	}
+	list := o.states
+	if o.unordered {
+		list = o.states[:1:1]
+		for _, part := range o.parts[len(o.parts)-n:] {
+			for _, s := range list {
+				if part.ok(s) {
+					s = maps.Clone(s)
+					part.set(s)
+					list = append(list, s)
+				}
+			}
+		}
+	}
+	o.choices[n] = choicesOf(list)
+	return o.choices[n]
 }
 
 func (o *oracle) judge(found tree) error {
-	paths := map[string]bool{}
-	for _, s := range append(o.states, found) {
-		for p := range s {
-			paths[p] = true
+	c := o.possible()
+	for p := range found {
+		if _, ok := c[p]; !ok {
+			return fmt.Errorf("%q is in no state", p)
 		}
 	}
-	for p := range paths {
-		if err := o.judgePath(p, found); err != nil {
+	for p := range c {
+		if err := o.judgePath(p, c, found); err != nil {
 			return err
 		}
 	}
@@ -277,12 +333,13 @@ func (o *oracle) judge(found tree) error {
 	return nil
 }
 
-func (o *oracle) judgePath(p string, found tree) error {
+func (o *oracle) judgePath(p string, c choices, found tree) error {
 	got, exists := found[p]
-	for _, s := range o.states {
-		if want, ok := s[p]; ok == exists && want == got {
-			return nil
-		}
+	if !exists {
+		got = absent
+	}
+	if slices.Contains(c[p], got) {
+		return nil
 	}
 	if !exists {
 		return fmt.Errorf("%q is missing", p)
@@ -290,14 +347,7 @@ func (o *oracle) judgePath(p string, found tree) error {
 	if !o.mixes[p] {
 		return fmt.Errorf("%q has %d bytes that no state has", p, len(got))
 	}
-	var versions []string
-	for _, s := range o.states {
-		for _, q := range []string{p, o.was[p]} {
-			if c, ok := s[q]; ok {
-				versions = append(versions, c)
-			}
-		}
-	}
+	versions := slices.DeleteFunc(append(slices.Clone(c[p]), c[o.was[p]]...), func(s string) bool { return s == absent })
 	least, most := 1<<62, 0
 	for _, c := range versions {
 		least, most = min(least, len(c)), max(most, len(c))
@@ -315,9 +365,9 @@ func (o *oracle) judgePath(p string, found tree) error {
 
 // crashWorkload records a run of ops with a sync at the end, and returns the
 // log and the states after each.
-func crashWorkload(t testing.TB, base *blocktest.Mem, start tree, ops []crashOp, syncBetween bool) (log *blocktest.Crash, o *oracle, ok bool) {
+func crashWorkload(t testing.TB, base *blocktest.Mem, start tree, ops []crashOp, syncAfter func(int) bool) (log *blocktest.Crash, o *oracle, ok bool) {
 	log = blocktest.NewCrash(base.Clone())
-	o = &oracle{states: []tree{start}, mixes: map[string]bool{}, was: map[string]string{}}
+	o = &oracle{states: []tree{start}, choices: map[int]choices{}, mixes: map[string]bool{}, was: map[string]string{}}
 	now := maps.Clone(start)
 	v := mount(t, log)
 	v.StatFS() // a write that has to wait for the scan of the FAT may flush in between
@@ -334,7 +384,7 @@ func crashWorkload(t testing.TB, base *blocktest.Mem, start tree, ops []crashOp,
 			}
 			now = maps.Clone(now)
 			part.set(now)
-			o.states = append(o.states, now)
+			o.states, o.parts = append(o.states, now), append(o.parts, part)
 			for _, p := range part.mixes {
 				o.mixes[p] = true
 			}
@@ -342,14 +392,13 @@ func crashWorkload(t testing.TB, base *blocktest.Mem, start tree, ops []crashOp,
 				o.mixes[to], o.was[to] = true, from // what was mixed before may be mixed there
 			}
 		}
-		if syncBetween && i+1 < len(ops) {
+		if i+1 < len(ops) && syncAfter(i) {
 			must(t, v.Sync())
-			log.Mark("sync")
-			o.synced = len(o.states) - 1
+			log.Mark(strconv.Itoa(len(o.states) - 1))
 		}
 	}
 	must(t, v.Sync())
-	log.Mark("done")
+	log.Mark(strconv.Itoa(len(o.states) - 1))
 	found, err := readTree(v)
 	must(t, err)
 	if !maps.Equal(found, now) {
@@ -409,11 +458,9 @@ func judgeCut(t testing.TB, log *blocktest.Crash, o *oracle, cut blocktest.Cut, 
 	}
 	judge := *o
 	for _, mark := range log.Marks(cut.At) {
-		switch mark {
-		case "sync":
-			judge.states = judge.states[o.synced:]
-		case "done":
-			judge.states = o.states[len(o.states)-1:]
+		synced, _ := strconv.Atoi(mark) // the mark is the number of the state made durable
+		judge.states = o.states[synced:]
+		if synced == len(o.states)-1 {
 			judge.mixes = nil
 		}
 	}
@@ -443,43 +490,123 @@ func TestCrash(t *testing.T) {
 			v := mount(t, base)
 			start := crashBase(t, v)
 			must(t, v.Close())
-			ops, states, number := crashOps(), 0, 0
-			run := func(between bool, list ...crashOp) {
-				log, o, ok := crashWorkload(t, base, start, list, between)
-				if !ok {
-					return
-				}
-				subsets := 3
-				if testing.Short() {
-					subsets = 1
-				}
-				for cut, m := range log.States(blocktest.StateOptions{Subsets: subsets, Torn: true, Seed: uint64(number)}) {
-					states++
-					var bad string
-					if err := judgeCut(t, log, o, cut, m); err != nil {
-						bad = err.Error()
-					} else if states%101 == 0 {
-						bad = fsckOutput(t, m)
-					}
-					if bad != "" {
-						t.Errorf("%s (sync between: %v): %v: %s", opNames(list), between, cut, bad)
-						for _, e := range log.Events() {
-							t.Log(e)
-						}
-						t.FailNow()
-					}
-				}
+			c := &crashSweep{t: t, base: base, start: start, subsets: 3}
+			if testing.Short() {
+				c.subsets = 1
 			}
+			never, always := func(int) bool { return false }, func(int) bool { return true }
+			ops, number := crashOps(), 0
 			for _, a := range ops {
-				run(false, a)
+				c.run(never, a)
 				for _, b := range ops {
 					if number++; number%k.pair == 0 && (!testing.Short() || number%7 == 0) {
-						run(false, a, b)
-						run(true, a, b)
+						c.run(never, a, b)
+						c.run(always, a, b)
 					}
 				}
 			}
-			t.Logf("%d states", states)
+			t.Logf("%d states of %d workloads", c.states, c.workloads)
 		})
 	}
+}
+
+// crashSweep cuts the power in workloads on one volume.
+type crashSweep struct {
+	t                 *testing.T
+	base              *blocktest.Mem
+	start             tree
+	subsets           int
+	unordered         bool
+	states, workloads int
+}
+
+// run judges every cut of one workload, unless its operations do not fit.
+func (c *crashSweep) run(syncAfter func(int) bool, ops ...crashOp) {
+	log, o, ok := crashWorkload(c.t, c.base, c.start, ops, syncAfter)
+	if !ok {
+		return
+	}
+	c.workloads++
+	o.unordered = c.unordered
+	for cut, m := range log.States(blocktest.StateOptions{Subsets: c.subsets, Torn: true, Seed: uint64(c.workloads)}) {
+		c.states++
+		var bad string
+		if err := judgeCut(c.t, log, o, cut, m); err != nil {
+			bad = err.Error()
+		} else if c.states%101 == 0 {
+			bad = fsckOutput(c.t, m)
+		}
+		if bad != "" {
+			c.t.Errorf("%s: %v: %s", opNames(ops), cut, bad)
+			for _, e := range log.Events() {
+				c.t.Log(e)
+			}
+			c.t.FailNow()
+		}
+	}
+}
+
+// TestCrashSequences cuts the power in random sequences of operations, so that
+// what waits in one flush is more than two of them.
+func TestCrashSequences(t *testing.T) {
+	base := format(t, 1<<20, fat32.FormatOptions{})
+	v := mount(t, base)
+	start := crashBase(t, v)
+	must(t, v.Close())
+	c := &crashSweep{t: t, base: base, start: start, subsets: 2, unordered: true}
+	sequences := 100
+	if testing.Short() {
+		sequences = 25
+	}
+	all := crashOps()
+	for seed := range sequences {
+		r := rand.New(rand.NewPCG(uint64(seed), 99))
+		now := maps.Clone(start)
+		var ops []crashOp
+		for tries := 0; len(ops) < 7 && tries < 100; tries++ {
+			op := all[r.IntN(len(all))]
+			if !op.ok(now) {
+				continue
+			}
+			if op.parts == nil {
+				op.set(now)
+			}
+			for _, part := range op.parts {
+				part.set(now)
+			}
+			ops = append(ops, op)
+		}
+		c.run(func(int) bool { return r.IntN(5) == 0 }, ops...)
+	}
+	t.Logf("%d states of %d workloads", c.states, c.workloads)
+}
+
+// TestCrashFullVolume cuts the power while files are saved on a volume without
+// a free cluster, where every save has to wait for the clusters of the old file.
+func TestCrashFullVolume(t *testing.T) {
+	base := format(t, 512<<10, fat32.FormatOptions{})
+	v := mount(t, base)
+	start := crashBase(t, v)
+	rest := int(v.StatFS().FreeBytes)
+	start["/rest"] = text(77, rest)
+	put(t, v, "/rest", []byte(start["/rest"]))
+	must(t, v.Close())
+	step := func(name string, do func(*fat32.Volume) error, set func(tree), mixes ...string) crashOp {
+		return crashOp{name: name, ok: func(tree) bool { return true }, do: do, set: set, mixes: mixes}
+	}
+	empty := step("truncate", func(v *fat32.Volume) error { return truncateFile(v, "/dir/b", 0) }, func(s tree) { s["/dir/b"] = "" }, "/dir/b")
+	remove := step("delete", func(v *fat32.Volume) error { return v.Remove("/dir/b") }, func(s tree) { delete(s, "/dir/b") })
+	create := step("create", func(v *fat32.Volume) error { return writeFile(v, "/dir/b", 0, "", fat32.Create) }, func(s tree) { s["/dir/b"] = "" }, "/dir/b")
+	write := step("write", func(v *fat32.Volume) error { return writeFile(v, "/dir/b", 0, text(78, 2048), 0) }, func(s tree) { s["/dir/b"] = text(78, 2048) }, "/dir/b")
+	over := step("rename over", func(v *fat32.Volume) error { return v.Rename("/dir/a", "/dir/b", true) }, func(s tree) { s.move("/dir/a", "/dir/b") })
+	never := func(int) bool { return false }
+	c := &crashSweep{t: t, base: base, start: start, subsets: 6}
+	c.run(never, empty, write)
+	c.run(never, remove, create, write)
+	c.run(never, over, create, write)
+	c.run(never, remove, create, write, empty, write, remove, create, write)
+	if c.workloads != 4 {
+		t.Fatalf("%d workloads", c.workloads)
+	}
+	t.Logf("%d states", c.states)
 }
