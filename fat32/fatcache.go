@@ -47,6 +47,12 @@ func (c *fatCache) pageOf(cluster uint32) int64 {
 
 // get returns a loaded page, pinned; put gives it back.
 func (c *fatCache) get(index int64) (*tablePage, error) {
+	p, _, err := c.fetch(index)
+	return p, err
+}
+
+// fetch is get that also tells whether the page had to be read.
+func (c *fatCache) fetch(index int64) (p *tablePage, fresh bool, err error) {
 	c.mu.Lock()
 	p, ok := c.page[index]
 	if !ok {
@@ -74,9 +80,9 @@ func (c *fatCache) get(index int64) (*tablePage, error) {
 			delete(c.page, index) // the next one tries again
 		}
 		c.mu.Unlock()
-		return nil, p.err
+		return nil, true, p.err
 	}
-	return p, nil
+	return p, !ok, nil
 }
 
 func (c *fatCache) put(p *tablePage) {
@@ -137,6 +143,14 @@ func wrapf(err error, what string) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
+// A chain may make the cache read this many pages, and one more for every so
+// many clusters. No file that was ever written comes near; a crafted chain through a
+// FAT larger than the cache could otherwise keep an operation busy for minutes.
+const (
+	maxScatter   = 1 << 16
+	scatterShare = 64
+)
+
 // chain walks the chain that begins at start and returns it. At most most
 // clusters are accepted; a loop, a free, bad or invalid entry is ErrCorrupt.
 func (c *fatCache) chain(start uint32, most uint32) (x extents, err error) {
@@ -149,7 +163,7 @@ func (c *fatCache) chain(start uint32, most uint32) (x extents, err error) {
 	}()
 	// Brent's algorithm finds a loop without remembering where it has been.
 	saved, power := start, uint32(1)
-	run := extent{start: start}
+	run, reads := extent{start: start}, uint32(0)
 	for cluster := start; ; {
 		if !c.geo.valid(cluster) {
 			return x, fmt.Errorf("chain from cluster %d leads to %d: %w", start, cluster, ErrCorrupt)
@@ -168,8 +182,15 @@ func (c *fatCache) chain(start uint32, most uint32) (x extents, err error) {
 				page.mu.RUnlock()
 				c.put(page)
 			}
-			if page, err = c.get(i); err != nil {
+			var fresh bool
+			if page, fresh, err = c.fetch(i); err != nil {
 				return x, err
+			}
+			if fresh {
+				reads++
+			}
+			if n := x.total + run.count; reads > maxScatter+n/scatterShare {
+				return x, fmt.Errorf("chain from cluster %d jumps about in the FAT, %d pages read for %d clusters: %w", start, reads, n, ErrCorrupt)
 			}
 			page.mu.RLock()
 		}
