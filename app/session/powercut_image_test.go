@@ -169,10 +169,10 @@ func (k *keyring) readMarks(events []blocktest.Event) {
 		if e.Kind != blocktest.Mark || len(words) < 3 || words[0] != "key" {
 			continue
 		}
+		k.either = nil // every mark after "either" says how it ended
 		for _, p := range words[2:] {
 			delete(k.sure, p)
 			delete(k.gone, p)
-			k.either = slices.DeleteFunc(k.either, func(q string) bool { return p == q })
 		}
 		switch words[1] {
 		case "sure":
@@ -314,7 +314,6 @@ func TestTornUnit(t *testing.T) {
 
 func tearOne(t *testing.T, r *recorder, v *container.Volume, unit, off, size int) {
 	const at = 64 << 10 // somewhere in the payload
-	base := r.Len()
 	before := bytes.Repeat([]byte("old content "), 8*unit/12)
 	write := func(p []byte, off int64) {
 		if _, err := v.WriteAt(p, off); err != nil {
@@ -325,7 +324,7 @@ func tearOne(t *testing.T, r *recorder, v *container.Volume, unit, off, size int
 		}
 	}
 	write(before, at)
-	base = r.Len()
+	base := r.Len()
 	write(bytes.Repeat([]byte{'N'}, size), int64(at+off))
 	if err := v.Close(); err != nil {
 		t.Fatal(err)
@@ -334,7 +333,8 @@ func tearOne(t *testing.T, r *recorder, v *container.Volume, unit, off, size int
 	copy(after[off:], bytes.Repeat([]byte{'N'}, size))
 	states, mixed := 0, 0
 	swap := &swapped{r.Start()}
-	if v, err = openImage(swap, "torn", false); err != nil {
+	v, err := openImage(swap, "torn", false)
+	if err != nil {
 		t.Fatal(err)
 	}
 	defer v.Close()
@@ -360,4 +360,3 @@ func tearOne(t *testing.T, r *recorder, v *container.Volume, unit, off, size int
 		t.Fatalf("%d states, %d of them mixed, want at least %d", states, mixed, least)
 	}
 }
-

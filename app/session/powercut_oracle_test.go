@@ -57,24 +57,50 @@ func (s tree) without(path string) tree {
 	return next
 }
 
+// place is a name in a folder. What a cut leaves is judged by places and not by paths: when a folder is moved and something
+// in it is changed, each may have reached the disk without the other.
+type place struct {
+	folder int // its id; 0 is the root
+	name   string
+}
+
 // history is every state a volume went through. State 0 is durable before the recording begins.
 //
-// What is known of a path after a cut: before the operation that touched it, it is as the last acknowledged state says (set
+// What is known of a place after a cut: before the operation that touched it, it is as the last acknowledged state says (set
 // or unset); between that operation and the next acknowledgement it may be as in any state of that time, and bytes of one
 // file from several of these states may be mixed.
 type history struct {
 	states []tree
-	// spoiled says since which state a path is uncertain because an operation on it failed. Acknowledgements do not
-	// make it certain again.
-	spoiled map[string]int
+	places []map[place]node // of the states, as far as they were needed
+	// These say since which state a file and a place are uncertain because an operation on them failed. Acknowledgements
+	// do not make them certain again.
+	spoiledFiles  map[int]int
+	spoiledPlaces map[place]int
 }
 
 func newHistory(base tree) *history {
-	return &history{states: []tree{base}, spoiled: map[string]int{}}
+	return &history{states: []tree{base}, spoiledFiles: map[int]int{}, spoiledPlaces: map[place]int{}}
 }
 
 // now is the present state.
 func (h *history) now() tree { return h.states[len(h.states)-1] }
+
+// index makes the places of all states.
+func (h *history) index() {
+	for _, s := range h.states[len(h.places):] {
+		all := make(map[place]node, len(s))
+		for path, n := range s {
+			all[s.place(path)] = n
+		}
+		h.places = append(h.places, all)
+	}
+}
+
+// place is where a path is.
+func (s tree) place(path string) place {
+	slash := strings.LastIndex(path, "/")
+	return place{s[path[:slash]].id, path[slash+1:]}
+}
 
 // knowledge is what the marks in a log say at some moment.
 type knowledge struct {
@@ -110,68 +136,143 @@ func (k *knowledge) readMarks(events []blocktest.Event) {
 var unfinished = regexp.MustCompile(`/\.coffer-(part|copy)-[^/]*$`)
 
 // recovered are the names that a repair gives to lost chains.
-var recovered = regexp.MustCompile(`^/FSCK[0-9]{4}\.REC$`)
+var recovered = regexp.MustCompile(`^/FSCK[0-9]{4}\.REC(/|$)`)
 
-// judge says whether a volume found after a cut, and a repair, is one that may be.
+// judgement is one volume found after a cut, and a repair, and what is known about it.
+type judgement struct {
+	h      *history
+	k      knowledge
+	places []map[place]node
+	since  map[int]int   // by id: the first state that a file may be in, where that is not k.synced
+	at     map[place]int // the same by place
+	found  map[place]node
+	paths  map[place]string
+}
+
+// judge says whether a volume is one that the cut may have left.
 func (h *history) judge(k knowledge, found tree) error {
-	window := h.states[k.synced : k.begun+1]
-	paths := map[string]bool{}
-	for _, s := range append(slices.Clone(window), found) {
-		for path := range s {
-			paths[path] = true
+	h.index()
+	j := &judgement{h: h, k: k, places: h.places[:k.begun+1], since: map[int]int{}, at: map[place]int{}, found: map[place]node{}, paths: map[place]string{}}
+	for path, state := range k.files {
+		if n, ok := h.states[state][path]; ok && state > k.synced {
+			j.since[n.id], j.at[h.states[state].place(path)] = state, state
 		}
 	}
-	for path := range paths {
-		if err := h.judgePath(k, path, found); err != nil {
-			return err
-		}
+	for id, state := range h.spoiledFiles {
+		j.since[id] = min(state, k.synced)
 	}
-	return errors.Join(h.judgeLost(k, found), judgeTwice(found))
+	for at, state := range h.spoiledPlaces {
+		j.at[at] = min(state, k.synced)
+	}
+	if err := j.resolve(found); err != nil {
+		return err
+	}
+	return errors.Join(j.lost(), j.missing(), judgeTwice(found))
 }
 
-// candidates are the states that a path may have been left in.
-func (h *history) candidates(k knowledge, path string) []tree {
-	first := k.synced
-	if at, ok := k.files[path]; ok {
-		first = max(first, at)
-	}
-	for spoiled, at := range h.spoiled {
-		if below(path, spoiled) {
-			first = min(first, at)
+// resolve finds the place of everything found, and looks whether it may be there.
+func (j *judgement) resolve(found tree) error {
+	folders := map[string]int{"": 0}
+	for _, path := range slices.SortedFunc(maps.Keys(found), func(a, b string) int { return len(a) - len(b) }) {
+		slash := strings.LastIndex(path, "/")
+		folder, known := folders[path[:slash]]
+		if recovered.MatchString(path) || unfinished.MatchString(path) && j.k.begun > j.k.synced {
+			continue
 		}
+		if !known {
+			return fmt.Errorf("%q lies in something unexpected", path)
+		}
+		at := place{folder, path[slash+1:]}
+		n, err := j.identify(at, found[path])
+		if err != nil {
+			return fmt.Errorf("%q: %w", path, err)
+		}
+		if n.folder {
+			folders[path] = n.id
+		}
+		j.found[at], j.paths[at] = n, path
 	}
-	return h.states[first : max(k.begun, first)+1]
+	return nil
 }
 
-// judgePath looks at one path.
-func (h *history) judgePath(k knowledge, path string, found tree) error {
-	got, exists := found[path]
+// identify tells which file is at a place. The result has its id and the content found.
+func (j *judgement) identify(at place, got node) (node, error) {
+	first := j.k.synced
+	if state, ok := j.at[at]; ok {
+		first = state
+	}
 	var versions []node
-	missing := false
-	for _, s := range h.candidates(k, path) {
-		if n, ok := s[path]; ok {
+	for state := first; state < len(j.places); state++ {
+		if n, ok := j.places[state][at]; ok && state >= j.since[n.id] {
 			versions = append(versions, n)
-		} else {
-			missing = true
 		}
 	}
-	switch {
-	case !exists && !missing:
-		return fmt.Errorf("%q is missing", path)
-	case !exists:
-		return nil
-	case len(versions) == 0 && (recovered.MatchString(path) || unfinished.MatchString(path) && k.begun > k.synced):
-		return nil
-	case len(versions) == 0:
-		return fmt.Errorf("%q is in no state that could have been left", path)
+	if len(versions) == 0 {
+		return got, errors.New("in no state that could have been left")
 	}
-	var last error
+	var err error
 	for _, v := range versions {
-		if last = mixOf(versions, v.id, got); last == nil {
-			return nil
+		// All contents the file had, also under other names.
+		if err = mixOf(j.versions(v.id), v.id, got); err == nil {
+			got.id = v.id
+			return got, nil
 		}
 	}
-	return fmt.Errorf("%q: %w", path, last)
+	return got, err
+}
+
+// first is the first state a file may be in.
+func (j *judgement) first(id int) int {
+	if state, ok := j.since[id]; ok {
+		return state
+	}
+	return j.k.synced
+}
+
+// versions are what a file was in the states it may be in.
+func (j *judgement) versions(id int) []node {
+	var list []node
+	for _, places := range j.places[j.first(id):] {
+		for _, n := range places {
+			if n.id == id {
+				list = append(list, n)
+			}
+		}
+	}
+	return list
+}
+
+// lost looks for files and folders that were there all the time and are not any more, under whatever name.
+func (j *judgement) lost() error {
+	here := map[int]bool{}
+	for _, n := range j.found {
+		here[n.id] = true
+	}
+	for at, n := range j.places[j.k.begun] {
+		if !here[n.id] && len(j.versions(n.id)) == len(j.places)-j.first(n.id) {
+			return fmt.Errorf("%q, in folder %d, is lost, under whatever name; found is %+v", at.name, at.folder, slices.Sorted(maps.Values(j.paths)))
+		}
+	}
+	return nil
+}
+
+// missing looks for names that were there all the time, with one file or another, and are not any more.
+func (j *judgement) missing() error {
+	for at := range j.places[j.k.begun] {
+		first := j.k.synced
+		if state, ok := j.at[at]; ok {
+			first = state
+		}
+		always := true
+		for _, places := range j.places[first:] {
+			_, ok := places[at]
+			always = always && ok
+		}
+		if _, ok := j.found[at]; always && !ok {
+			return fmt.Errorf("%q is missing in its folder", at.name)
+		}
+	}
+	return nil
 }
 
 // mixOf says whether got can have come from the versions of file id.
@@ -204,64 +305,29 @@ func mixOf(versions []node, id int, got node) error {
 	return nil
 }
 
-// judgeLost looks for files that were there all the time and are not any more, under whatever name.
-func (h *history) judgeLost(k knowledge, found tree) error {
-	certain, wide := h.states[k.synced:k.begun+1], h.states[h.firstSpoiled(k.synced):k.begun+1]
-	for id, path := range h.ids(certain) {
-		window := certain
-		if h.isSpoiled(path) {
-			window = wide
-		}
-		versions, places := track(window, id)
-		if len(versions) < len(window) || versions[0].folder {
-			continue
-		}
-		if !slices.ContainsFunc(places, func(path string) bool {
-			got, ok := found[path]
-			return ok && mixOf(versions, id, got) == nil
-		}) {
-			return fmt.Errorf("a file is lost: it was %q", slices.Compact(places))
-		}
-	}
-	return nil
-}
-
-// ids are the files in some of the states, each with a path it had. A spoiled path is preferred.
-func (h *history) ids(states []tree) map[int]string {
-	all := map[int]string{}
-	for _, s := range states {
-		for path, n := range s {
-			if _, ok := all[n.id]; !ok || h.isSpoiled(path) {
-				all[n.id] = path
+// spoil makes paths, and the files that were there in a state from since on, uncertain.
+func (h *history) spoil(paths []string, since int) {
+	for _, path := range paths {
+		for _, s := range h.states[since:] {
+			if n, ok := s[path]; ok {
+				if _, known := h.spoiledFiles[n.id]; !known {
+					h.spoiledFiles[n.id] = since
+				}
+				if _, known := h.spoiledPlaces[s.place(path)]; !known {
+					h.spoiledPlaces[s.place(path)] = since
+				}
 			}
 		}
 	}
-	return all
 }
 
-// track follows a file through states.
-func track(states []tree, id int) (versions []node, places []string) {
-	for _, s := range states {
-		for path, n := range s {
-			if n.id == id {
-				versions, places = append(versions, n), append(places, path)
-			}
-		}
-	}
-	return versions, places
-}
-
-// firstSpoiled is the earliest state since which some path is uncertain, at most synced.
-func (h *history) firstSpoiled(synced int) int {
-	for _, at := range h.spoiled {
-		synced = min(synced, at)
-	}
-	return synced
-}
-
+// isSpoiled says whether an operation on what is at path now, or on a folder above, has failed.
 func (h *history) isSpoiled(path string) bool {
-	for spoiled := range h.spoiled {
-		if below(path, spoiled) {
+	s := h.now()
+	for ; path != ""; path = path[:strings.LastIndex(path, "/")] {
+		_, file := h.spoiledFiles[s[path].id]
+		_, at := h.spoiledPlaces[s.place(path)]
+		if file || at {
 			return true
 		}
 	}

@@ -49,11 +49,7 @@ func (w *workload) step(what string, paths []string, do func() error, next ...tr
 		w.t.Fatal(err)
 	}
 	w.failures = append(w.failures, err)
-	for _, p := range paths {
-		if _, ok := w.h.spoiled[p]; !ok {
-			w.h.spoiled[p] = w.synced
-		}
-	}
+	w.h.spoil(paths, w.synced)
 	return false
 }
 
@@ -255,7 +251,7 @@ func (w *workload) operation() {
 	case 6:
 		w.remove(path)
 	case 7:
-		w.rename(path, w.name(filepath.ToSlash(filepath.Dir(path))), false)
+		w.rename(path, w.name(path[:strings.LastIndex(path, "/")]), false)
 	case 8:
 		w.rename(path, w.name(folder), false)
 	case 9:
@@ -371,7 +367,9 @@ func (w *workload) orphan(path string, size int) {
 	if !w.room(size) {
 		return
 	}
-	data := w.unique(size)
+	data, old := w.unique(size), w.h.now()[path]
+	// A cut may undo the removal, which nobody acknowledged, but not what was written over the file's bytes.
+	written := node{id: old.id, data: data + old.data[min(len(data), len(old.data)):]}
 	w.step("remove while open", []string{path}, func() error {
 		return w.open(path, 0, func(f *fat32.File) error {
 			if err := w.v.Remove(path); err != nil {
@@ -379,7 +377,7 @@ func (w *workload) orphan(path string, size int) {
 			}
 			return writeAll(f, data, 0)
 		})
-	}, w.h.now().without(path))
+	}, w.h.now().with(path, written), w.h.now().without(path))
 }
 
 // touch changes what the oracle does not look at, but which is in the same sectors.
@@ -391,11 +389,11 @@ func (w *workload) touch(path string) {
 }
 
 // fill leaves a few clusters free, in one big file.
-func (w *workload) fill() {
+func (w *workload) fill(path string) {
 	fs := w.v.StatFS()
 	size := fs.FreeBytes - 14*int64(fs.ClusterSize)
 	if size > 0 {
-		w.create("/filler", w.unique(int(size)), false)
+		w.create(path, w.unique(int(size)), false)
 	}
 }
 
@@ -445,10 +443,11 @@ func (w *workload) copyIn(s *Session) {
 	folder := fmt.Sprintf("in%d", w.ids)
 	source := filepath.Join(w.t.TempDir(), folder)
 	now := w.h.now().with("/"+folder, node{id: -w.ids, folder: true})
+	total := 0
 	for i := range 6 + w.r.IntN(8) {
 		name := fmt.Sprintf("sub %d/copied file number %d of a folder on the host", i%3, i)
 		data := w.unique(w.size())
-		if !w.room(2 * len(data)) {
+		if total += len(data) + 2*w.v.Geometry().ClusterSize; !w.room(total + 10*w.v.Geometry().ClusterSize) {
 			break
 		}
 		now = now.with("/"+folder+"/"+name, node{id: w.newNode("").id, data: data, whole: true})
@@ -480,7 +479,7 @@ func (w *workload) copyIn(s *Session) {
 		}
 		record, err := transfer.Run(context.Background(), plan)
 		if err == nil && len(record.Failed) > 0 {
-			err = fmt.Errorf("%v", record.Failed)
+			err = fmt.Errorf("%v: %v", record.Failed, record.Problems)
 		}
 		return err
 	}, now)
