@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"time"
 
@@ -29,7 +28,7 @@ func (a *program) startProgress() progress {
 	case a.out.json:
 		return &jsonProgress{to: a.stderr, now: time.Now}
 	case a.stderrFile != nil && term.IsTerminal(int(a.stderrFile.Fd())):
-		return newBarProgress(a.stderrFile)
+		return newBarProgress(a.stderrFile, progressInterval)
 	}
 	return noProgress{}
 }
@@ -78,7 +77,8 @@ func (p *jsonProgress) close() {
 	p.closed = true
 }
 
-// barProgress draws one bar: stage, bar, percent, current rate, time left.
+// barProgress draws one bar: stage, bar, percent, current rate, time left. Locks: mu is never held across a call of mpb,
+// whose goroutine calls left and right, which take it.
 type barProgress struct {
 	mu     sync.Mutex
 	bars   *mpb.Progress
@@ -89,9 +89,9 @@ type barProgress struct {
 	closed bool
 }
 
-func newBarProgress(to *os.File) *barProgress {
+func newBarProgress(to io.Writer, refresh time.Duration, options ...mpb.ContainerOption) *barProgress {
 	p := &barProgress{meter: meter{now: time.Now}}
-	p.bars = mpb.New(mpb.WithOutput(to), mpb.WithWidth(100), mpb.WithRefreshRate(progressInterval))
+	p.bars = mpb.New(append(options, mpb.WithOutput(to), mpb.WithWidth(100), mpb.WithRefreshRate(refresh))...)
 	p.bar = p.bars.New(0, mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]"),
 		mpb.BarRemoveOnComplete(),
 		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return p.left() }, decor.WCSyncSpaceR)),
@@ -103,19 +103,28 @@ func (p *barProgress) event(e session.Event) {
 	if e.Kind != session.EventProgress {
 		return
 	}
+	if !p.take(e) {
+		return
+	}
+	// Not under the lock: the bar's goroutine answers these calls, and takes the lock when it draws.
+	// One more than the total keeps the bar alive between two stages; mpb ends a bar that is full.
+	p.bar.SetTotal(max(e.Total, e.Done)+1, false)
+	p.bar.SetCurrent(e.Done)
+}
+
+// take notes an event; false when the bar is closed.
+func (p *barProgress) take(e session.Event) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return
+		return false
 	}
 	if e.Stage != p.stage {
 		p.stage, p.unit = e.Stage, e.Unit
 		p.meter.reset()
 	}
 	p.meter.add(e.Done, e.Total)
-	// One more than the total keeps the bar alive between two stages; mpb ends a bar that is full.
-	p.bar.SetTotal(max(e.Total, e.Done)+1, false)
-	p.bar.SetCurrent(e.Done)
+	return true
 }
 
 func (p *barProgress) left() string {

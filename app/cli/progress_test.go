@@ -3,10 +3,14 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"math"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/vbauerster/mpb/v8"
 
 	"coffer/app/session"
 )
@@ -43,6 +47,34 @@ func TestMeter(t *testing.T) {
 	m.reset()
 	if m.rate() != 0 {
 		t.Error("a rate after reset")
+	}
+}
+
+// TestBarDoesNotStandInTheWay sends events from several goroutines while the bar draws all the time: none may get stuck.
+func TestBarDoesNotStandInTheWay(t *testing.T) {
+	for range 20 {
+		p := newBarProgress(io.Discard, time.Millisecond, mpb.WithAutoRefresh())
+		var senders sync.WaitGroup
+		for range 4 {
+			senders.Go(func() {
+				for i := range 2000 {
+					p.event(session.Event{Kind: session.EventProgress, Stage: "copy", Done: int64(i), Total: 2000, Unit: session.UnitBytes})
+				}
+			})
+		}
+		done := make(chan struct{})
+		go func() {
+			senders.Wait()
+			p.close()
+			p.event(session.Event{Kind: session.EventProgress, Stage: "late", Done: 1, Total: 2})
+			p.close()
+			close(done)
+		}()
+		select {
+		case <-done:
+		case <-time.After(30 * time.Second):
+			t.Fatal("the bar blocks the work it shows")
+		}
 	}
 }
 
