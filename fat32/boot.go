@@ -98,20 +98,25 @@ func parseBoot(dev Device) (*bootSector, error) {
 	if err := readFull(dev, raw, 0); err != nil {
 		return nil, fmt.Errorf("boot sector: %w", err)
 	}
-	b, err := decodeBoot(raw, dev.Size())
+	return decodeBootWith(func(p []byte, off int64) error { return readFull(dev, p, off) }, raw, dev.Size())
+}
+
+// decodeBootWith is decodeBoot that also takes boot sectors without the
+// signature, as on volumes of Atari and some old formatters. The rest must be
+// beyond doubt then: legal media byte, repeated in the FAT, which read gives.
+func decodeBootWith(read func(p []byte, off int64) error, raw []byte, size int64) (*bootSector, error) {
+	b, err := decodeBoot(raw, size)
 	if !errors.Is(err, errUnsigned) {
 		return b, err
 	}
-	// Volumes of Atari and some old formatters lack the signature. The rest must be
-	// beyond doubt then: legal media byte, repeated in the FAT.
 	signed := append([]byte(nil), raw...)
 	signed[510], signed[511] = 0x55, 0xAA
-	b, second := decodeBoot(signed, dev.Size())
+	b, second := decodeBoot(signed, size)
 	if second != nil || b.Media < 0xF8 && b.Media != 0xF0 {
 		return nil, err
 	}
 	var head [1]byte
-	if readFull(dev, head[:], b.FATOffset) != nil || head[0] != b.Media {
+	if read(head[:], b.FATOffset) != nil || head[0] != b.Media {
 		return nil, err
 	}
 	b.raw = raw

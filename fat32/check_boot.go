@@ -20,7 +20,7 @@ func (c *checker) openBoot() error {
 	if err := c.io.read(raw, 0); err != nil {
 		return fmt.Errorf("boot sector: %w", err)
 	}
-	first, err := decodeBoot(raw, size)
+	first, err := decodeBootWith(c.io.read, raw, size)
 	backup, at := findBackup(c.io.read, size, first)
 	switch {
 	case err != nil && backup == nil:

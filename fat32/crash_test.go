@@ -253,7 +253,6 @@ type oracle struct {
 	// combination.
 	unordered bool
 	choices   map[int]choices // by the number of operations not synced
-	synced    int             // the state that the sync in the middle made durable
 }
 
 // choices are the contents each path may have; absent ones are "absent".

@@ -113,7 +113,7 @@ func (s *salvager) open() error {
 	s.dev.size = math.MaxInt64
 	first, err := (*bootSector)(nil), s.dev.strict(raw, 0)
 	if err == nil {
-		first, err = decodeBoot(raw, math.MaxInt64)
+		first, err = decodeBootWith(s.dev.strict, raw, math.MaxInt64)
 	}
 	backup, _ := findBackup(s.dev.strict, s.dev.dev.Size(), first)
 	switch {
