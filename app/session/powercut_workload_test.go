@@ -46,7 +46,7 @@ func (w *workload) step(what string, paths []string, do func() error, next ...tr
 	}
 	err = fmt.Errorf("%s %q: %w", what, paths, err)
 	if !w.tolerant {
-		w.t.Fatal(err)
+		w.t.Fatalf("%v; the volume has %+v", err, w.v.StatFS())
 	}
 	w.failures = append(w.failures, err)
 	w.h.spoil(paths, w.synced)
@@ -400,6 +400,10 @@ func (w *workload) fill(path string) {
 // full does what must work, and what must fail, when there are a few free clusters only.
 func (w *workload) full() {
 	cluster := w.v.Geometry().ClusterSize
+	if w.v.StatFS().FreeBytes < 9*int64(cluster) {
+		w.remove("/filler")
+		w.fill("/filler")
+	}
 	path := w.name("")
 	if !w.create(path, w.unique(7*cluster), false) {
 		return
