@@ -55,7 +55,11 @@ func (c *checker) lateEntries(node int32) error {
 		}
 		last = i
 	}
-	c.fix(CodeAfterEnd, c.path(node), "entries after the end mark: %d are sound and kept, %d are cleared", kept, gone)
+	if kept+gone > 0 {
+		c.fix(CodeAfterEnd, c.path(node), "entries after the end mark: %d are sound and kept, %d are cleared", kept, gone)
+	} else {
+		c.fix(CodeLongNameParts, c.path(node), "long-name slots after the end mark belong to no entry; they are removed")
+	}
 	for i := end; i < d.slots(); i++ {
 		switch {
 		case keep[i]:

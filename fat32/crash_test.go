@@ -237,9 +237,6 @@ func readTree(v *fat32.Volume) (tree, error) {
 var crashAllowed = map[string]bool{
 	fat32.CodeDirty: true, fat32.CodeFreeCount: true, fat32.CodeFATDiffer: true, fat32.CodeLostChain: true,
 	fat32.CodeChainLong: true, fat32.CodeLongNameParts: true, fat32.CodeTwoNames: true,
-	// The units of a directory are written in any order, so the same orphaned slots can
-	// also come to lie behind an end mark that was to be overwritten.
-	fat32.CodeAfterEnd: true,
 	fat32.CodeDirCycle: true, // two names of one directory; that no real cycle came about, the trees show
 }
 

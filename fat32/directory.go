@@ -30,6 +30,7 @@ type directory struct {
 	label    int32 // slot of the volume label, -1
 	fixed    bool  // root directory of FAT12 and FAT16
 	linked   int   // slots in clusters that are linked into the chain on the disk
+	end      int   // slots before the end mark on the disk
 	garbage  []int // units behind the end mark that are not zero on the disk
 	changed  bool  // is in dirtySet.dirs
 }
@@ -78,6 +79,7 @@ func parseDirectory(raw []byte, seed maphash.Seed, isRoot bool) *directory {
 			shorts = append(shorts, int32(i))
 		}
 	}
+	d.end = end
 	d.findGarbage(end)
 	d.index.reset(2 * len(shorts))
 	// Backwards: the first of several entries with one name is to be found first.

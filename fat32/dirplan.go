@@ -16,8 +16,8 @@ func (b *dirPlan) unitOf(s int) bitset {
 }
 
 // early makes the images for stage 0: clusters not linked yet, long-name slots
-// whose short entry lies in another unit, garbage behind the end. New short entries are
-// left out, and short entries are as they were.
+// whose short entry lies in another unit, garbage behind the end, and units that hide the
+// old end mark. New short entries are left out, and short entries are as they were.
 func (b *dirPlan) early() {
 	d := b.d
 	units := newBitset(len(d.dirty) * 64)
@@ -37,6 +37,7 @@ func (b *dirPlan) early() {
 	for _, u := range d.garbage {
 		units.set(u)
 	}
+	b.coverEnd(units)
 	b.earlyWrites = b.emit(nil, units, false)
 	// The copies still hold the new short entries: mask them.
 	for _, w := range b.earlyWrites {
@@ -47,6 +48,24 @@ func (b *dirPlan) early() {
 			}
 		}
 	}
+}
+
+// coverEnd adds the units between the old end mark and the last unit in use.
+// Stage 0 fills them with deleted slots, so that no order in which stage 2 reaches the
+// disk can leave an entry behind an end mark, where readers would not see it.
+func (b *dirPlan) coverEnd(units bitset) {
+	if end := b.newEnd(); end > b.d.end {
+		units.setRange(b.d.end/slotsPerUnit, (end-1)/slotsPerUnit)
+	}
+}
+
+// newEnd returns how many slots will be before the end mark.
+func (b *dirPlan) newEnd() int {
+	end := b.d.end
+	for end < b.d.slots() && b.d.slot(end)[0] != slotEnd {
+		end++
+	}
+	return end
 }
 
 // update brings the short entries of changed nodes up to date.
@@ -140,6 +159,7 @@ func (b *dirPlan) finish() {
 	clear(d.dirty)
 	clear(d.fresh)
 	d.linked = d.slots()
+	d.end = b.newEnd()
 	d.garbage, d.vacated = nil, nil
 }
 

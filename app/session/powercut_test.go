@@ -25,7 +25,6 @@ import (
 var cutTable = map[string]bool{
 	fat32.CodeDirty: true, fat32.CodeFreeCount: true, fat32.CodeFATDiffer: true, fat32.CodeLostChain: true, fat32.CodeChainLong: true,
 	fat32.CodeLongNameParts: true, fat32.CodeTwoNames: true,
-	fat32.CodeAfterEnd: true, // orphaned slots behind an end mark: the sectors of a folder are written in any order
 	fat32.CodeDirCycle: true, // two names of one folder
 }
 
