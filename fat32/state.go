@@ -6,8 +6,9 @@ import (
 )
 
 // readDirty reads the marks that say whether the volume was unmounted cleanly.
+// The mark for disk errors counts too: repair leaves it when it was cut short.
 func (v *Volume) readDirty() (bool, error) {
-	dirty := v.boot.raw[v.boot.dirtyByte]&stateDirty != 0
+	dirty := v.boot.raw[v.boot.dirtyByte]&(stateDirty|stateIOError) != 0
 	mask := v.cleanMark()
 	if mask == 0 {
 		return dirty, nil
