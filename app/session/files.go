@@ -170,14 +170,23 @@ type Moved struct {
 	To   string `json:"to"`
 }
 
+// respells says whether a move only gives a folder another spelling: the folder found at to is the source itself.
+func (s *Session) respells(sources []Place, to Place, target fat32.Info) bool {
+	if len(sources) != 1 || to.Folder || sources[0].Path == to.Path {
+		return false
+	}
+	source, err := s.Volume.Stat(sources[0].Path)
+	return err == nil && source.ID == target.ID
+}
+
 // Move renames the sources: into to when that is a folder (or was written with a slash at its end), else the one source
-// to the new name. An existing file is replaced only with force.
+// to the new name. A folder whose name changes only in case is renamed. An existing file is replaced only with force.
 func (s *Session) Move(ctx context.Context, sources []Place, to Place, force bool) ([]Moved, error) {
 	target, err := s.Volume.Stat(to.Path)
 	if err != nil && !notExist(err) {
 		return nil, wrap("move to "+s.inside(to.Path), err)
 	}
-	into := err == nil && target.IsDir()
+	into := err == nil && target.IsDir() && !s.respells(sources, to, target)
 	if !into && (len(sources) > 1 || to.Folder) {
 		return nil, wrap("move to "+s.inside(to.Path), errors.Join(err, fat32.ErrNotDir))
 	}
