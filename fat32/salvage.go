@@ -16,7 +16,9 @@ import (
 type SalvageSink interface {
 	Mkdir(path []string) error
 	// Create opens a file for writing. size is what the volume says, or the
-	// length of the chain for lost chains; fewer bytes may follow.
+	// length of the chain for lost chains; fewer bytes may follow. If the file
+	// has a method Abort() error, that is called instead of Close when not all
+	// that could be read was written: nothing may be left under path then.
 	Create(path []string, info Salvaged) (io.WriteCloser, error)
 }
 
@@ -45,11 +47,11 @@ type SalvageOptions struct {
 
 // SalvageReport says what came out.
 type SalvageReport struct {
-	Files, Dirs int64 // written whole or in part
+	Files, Dirs int64 // delivered, whole or as far as they could be read
 	LostChains  int64 // of Files
 	Bytes       int64
 	// Damaged lists files and folders that are not whole: with unreadable
-	// parts (written as zeros), cut short, or refused by the sink.
+	// parts (written as zeros), cut short, or refused by the sink (these are not in Files).
 	Damaged []Finding
 	Omitted int // findings beyond the first 10,000
 }

@@ -127,36 +127,58 @@ func (s *salvager) entry(l *level, slot int) (*level, error) {
 
 // refused notes an error of the sink; the salvage goes on unless it is final.
 func (s *salvager) refused(path []string, err error) error {
+	s.damaged(CodeSink, path, "%v", err)
 	if errors.Is(err, ErrSalvageStop) {
 		return err
 	}
-	s.damaged(CodeSink, path, "%v", err)
 	return nil
+}
+
+// aborter is what a file of a sink may be.
+type aborter interface{ Abort() error }
+
+// deliver hands one file to the sink, filled by fill. ok: it is there, as far as
+// it could be read; otherwise it is listed, unless the error is final and not the sink's.
+func (s *salvager) deliver(path []string, info Salvaged, fill func(io.Writer) error) (ok bool, err error) {
+	w, err := s.sink.Create(path, info)
+	if err != nil {
+		return false, s.refused(path, err)
+	}
+	before := s.report.Bytes
+	if err = fill(w); err == nil {
+		err = w.Close()
+	} else if a, can := w.(aborter); can {
+		err = errors.Join(err, a.Abort())
+	} else {
+		err = errors.Join(err, w.Close())
+	}
+	if err == nil {
+		s.report.Files++
+		return true, nil
+	}
+	s.report.Bytes = before
+	if s.ctx.Err() != nil {
+		return false, s.ctx.Err()
+	}
+	return false, s.refused(path, err)
 }
 
 // file writes the data of a file.
 func (s *salvager) file(path []string, e dirEntry) error {
-	w, err := s.sink.Create(path, Salvaged{
+	info := Salvaged{
 		SizeBytes: int64(e.size), Attr: e.attr & attrSettable,
 		ModTime: e.modify.time(s.o.Location), CreateTime: e.create.time(s.o.Location), AccessTime: e.access.time(s.o.Location),
-	})
-	if err != nil {
-		return s.refused(path, err)
 	}
-	s.report.Files++
-	failed := s.dev.failed
-	written, err := s.copyFile(w, path, e)
-	if cerr := w.Close(); err == nil {
-		err = cerr
+	failed, written := s.dev.failed, int64(0)
+	ok, err := s.deliver(path, info, func(w io.Writer) (err error) {
+		written, err = s.copyFile(w, path, e)
+		return err
+	})
+	if !ok {
+		return err
 	}
 	if n := s.dev.failed - failed; n > 0 {
 		s.damaged(CodeReadError, path, "%d bytes cannot be read; they are written as zeros", n)
-	}
-	if err != nil {
-		if s.ctx.Err() != nil {
-			return s.ctx.Err()
-		}
-		return s.refused(path, err)
 	}
 	if written < int64(e.size) {
 		s.damaged(CodeChainShort, path, "only %d of %d bytes are left", written, e.size)
@@ -314,24 +336,15 @@ func (s *salvager) lostChain(folder string, n uint32, number int) error {
 	}
 	size := s.lostLength(n)
 	path := []string{folder, fmt.Sprintf("FSCK%04d.REC", number)}
-	w, err := s.sink.Create(path, Salvaged{SizeBytes: size, Lost: true})
-	if err != nil {
-		s.seen.set(n)
-		return s.refused(path, err)
+	ok, err := s.deliver(path, Salvaged{SizeBytes: size, Lost: true}, func(w io.Writer) error {
+		_, err := s.copyChain(w, n, size)
+		return err
+	})
+	s.seen.set(n)
+	if ok {
+		s.report.LostChains++
 	}
-	s.report.Files++
-	s.report.LostChains++
-	_, err = s.copyChain(w, n, size)
-	if cerr := w.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		if s.ctx.Err() != nil {
-			return s.ctx.Err()
-		}
-		return s.refused(path, err)
-	}
-	return nil
+	return err
 }
 
 // lostLength is the length in bytes of a lost chain up to where it ends, loops

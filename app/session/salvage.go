@@ -2,9 +2,11 @@ package session
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -15,7 +17,7 @@ import (
 
 // SalvageResult is what a salvage brought out.
 type SalvageResult struct {
-	Files      int64           `json:"files"` // written whole or in part
+	Files      int64           `json:"files"` // delivered, whole or as far as they could be read
 	Folders    int64           `json:"folders"`
 	LostChains int64           `json:"lostChains"` // of Files
 	Bytes      int64           `json:"bytes"`
@@ -71,22 +73,28 @@ func (h hostSink) Mkdir(path []string) error {
 	return stopWhenFull(h.folder.Mkdir(filepath.Join(path...), 0o700))
 }
 
-// Create makes one file; it never follows a link or overwrites.
+// Create makes one file; it never follows a link or overwrites. The file has a name of its own until it is complete, so
+// that no short one is taken for what it should be.
 func (h hostSink) Create(path []string, info fat32.Salvaged) (io.WriteCloser, error) {
 	name := filepath.Join(path...)
-	file, err := h.folder.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if _, err := h.folder.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+		return nil, stopWhenFull(errors.Join(err, fmt.Errorf("%s: %w", name, fs.ErrExist)))
+	}
+	temporary := filepath.Join(filepath.Dir(name), ".coffer-salvage-"+rand.Text())
+	file, err := h.folder.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, stopWhenFull(err)
 	}
-	return &salvagedFile{file: file, folder: h.folder, name: name, modified: info.ModTime}, nil
+	return &salvagedFile{file: file, folder: h.folder, temporary: temporary, name: name, modified: info.ModTime}, nil
 }
 
-// salvagedFile gets the time it had in the container when it is closed.
+// salvagedFile gets its name and the time it had in the container when it is closed.
 type salvagedFile struct {
-	file     *os.File
-	folder   *os.Root
-	name     string
-	modified time.Time
+	file      *os.File
+	folder    *os.Root
+	temporary string
+	name      string
+	modified  time.Time
 }
 
 // Write writes on.
@@ -95,13 +103,25 @@ func (f *salvagedFile) Write(p []byte) (int, error) {
 	return n, stopWhenFull(err)
 }
 
-// Close makes the file durable: the container may not last much longer.
+// Close makes the file durable, as the container may not last much longer, and gives it its name. After an error nothing
+// is left of it.
 func (f *salvagedFile) Close() error {
 	err := errors.Join(f.file.Sync(), f.file.Close())
 	if err == nil && !f.modified.IsZero() {
-		err = f.folder.Chtimes(f.name, time.Time{}, f.modified)
+		err = f.folder.Chtimes(f.temporary, time.Time{}, f.modified)
+	}
+	if err == nil {
+		err = f.folder.Rename(f.temporary, f.name)
+	}
+	if err != nil {
+		err = errors.Join(err, f.folder.Remove(f.temporary))
 	}
 	return stopWhenFull(err)
+}
+
+// Abort removes the incomplete file.
+func (f *salvagedFile) Abort() error {
+	return errors.Join(f.file.Close(), f.folder.Remove(f.temporary))
 }
 
 // stopWhenFull ends the whole salvage when the target is full; other errors cost one file.
