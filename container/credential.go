@@ -42,31 +42,32 @@ const (
 // with the label "coffer key files and password, version 1" and a zero byte;
 // the order of the files matters.
 type Credential struct {
-	Password    *secret.Buffer // nil or empty: none
-	Keyfiles    []string       // read whole, at most MaxKeyfileBytes each
-	RecoveryKey *secret.Buffer // instead of the others: used as a passphrase, byte by byte
-	Slot        int            // keyslot number, or AnySlot
+	Password    *secret.Buffer   // nil or empty: none
+	Keyfiles    []string         // read whole, at most MaxKeyfileBytes each
+	KeyfileData []*secret.Buffer // key files already read by the caller, after those of Keyfiles; not empty
+	RecoveryKey *secret.Buffer   // instead of the others: used as a passphrase, byte by byte
+	Slot        int              // keyslot number, or AnySlot
 }
 
 // passphrases gives the passphrases to try, best first; the first one is what
 // a new keyslot gets. The caller destroys them with destroyAll.
 func (c Credential) passphrases() ([]*secret.Buffer, error) {
 	if c.RecoveryKey.Len() > 0 {
-		if c.Password.Len() > 0 || len(c.Keyfiles) > 0 {
+		if c.Password.Len() > 0 || c.keyfileCount() > 0 {
 			return nil, fmt.Errorf("a recovery key stands for itself: %w", ErrBadCredential)
 		}
 		b, err := secret.Copy(c.RecoveryKey.Bytes())
 		return []*secret.Buffer{b}, err
 	}
-	if c.Password.Len() == 0 && len(c.Keyfiles) == 0 {
+	if c.Password.Len() == 0 && c.keyfileCount() == 0 {
 		return nil, ErrNoCredential
 	}
 	passwords, err := spellings(c.Password)
-	if err != nil || len(c.Keyfiles) == 0 {
+	if err != nil || c.keyfileCount() == 0 {
 		return passwords, err
 	}
 	defer destroyAll(passwords)
-	files, err := readKeyfiles(c.Keyfiles)
+	files, err := c.keyfiles()
 	if err != nil {
 		return nil, err
 	}
@@ -116,11 +117,22 @@ func spellings(password *secret.Buffer) ([]*secret.Buffer, error) {
 	return []*secret.Buffer{normal, asGiven}, nil
 }
 
-// readKeyfiles reads every file whole.
-func readKeyfiles(paths []string) ([]*secret.Buffer, error) {
+// keyfileCount is the number of key files, read or not.
+func (c Credential) keyfileCount() int { return len(c.Keyfiles) + len(c.KeyfileData) }
+
+// keyfiles gives the content of every key file, in buffers of their own.
+func (c Credential) keyfiles() ([]*secret.Buffer, error) {
 	var out []*secret.Buffer
-	for _, path := range paths {
+	for _, path := range c.Keyfiles {
 		b, err := readKeyfile(path)
+		if err != nil {
+			destroyAll(out)
+			return nil, err
+		}
+		out = append(out, b)
+	}
+	for _, data := range c.KeyfileData {
+		b, err := secret.Copy(data.Bytes())
 		if err != nil {
 			destroyAll(out)
 			return nil, err

@@ -84,65 +84,121 @@ func (a *program) credentialFor(ctx context.Context, target session.Target, c *c
 }
 
 // credential reads the credential the flags name or asks on the terminal. The caller destroys it. Without any source
-// and without a terminal the error carries exit code 11.
-func (a *program) credential(ctx context.Context, c *credentialFlags, q question) (session.Credential, error) {
-	credential := session.Credential{Keyfiles: c.keyfiles, Slot: c.slot}
+// and without a terminal the error carries exit code 11. Everything is read here, whole: what comes later must not find
+// out half-way that a secret is missing.
+func (a *program) credential(ctx context.Context, c *credentialFlags, q question) (credential session.Credential, err error) {
+	credential.Slot = c.slot
 	if err := c.check(); err != nil {
 		return credential, err
 	}
-	var err error
-	switch {
-	case c.passwordStdin:
-		credential.Password, err = readPassword(a.stdin, "standard input")
-	case c.passwordFD == 0:
-		credential.Password, err = readPassword(a.stdin, "descriptor 0")
-	case c.passwordFD != noDescriptor:
-		credential.Password, err = readDescriptor(c.passwordFD)
-	case c.passwordFile != "":
-		credential.Password, err = readPasswordFile(c.passwordFile)
-	case len(c.keyfiles) > 0:
-		return credential, nil
-	default:
-		credential.Password, err = a.ask(ctx, c, q)
-	}
-	if err != nil {
+	defer func() {
+		if err != nil {
+			credential.Destroy()
+		}
+	}()
+	if credential.Password, err = a.password(ctx, c, q); err != nil {
 		return credential, err
 	}
-	if q.isNew && credential.Password.Len() == 0 && len(c.keyfiles) == 0 {
-		credential.Password.Destroy()
-		return session.Credential{}, usagef("an empty password protects nothing")
+	for _, path := range c.keyfiles {
+		file, err := readKeyfile(ctx, path)
+		if err != nil {
+			return credential, err
+		}
+		credential.Keyfiles = append(credential.Keyfiles, file)
 	}
 	return credential, nil
 }
 
-func readPassword(from io.Reader, name string) (*secret.Buffer, error) {
-	password, err := secret.ReadLine(from, maxPasswordBytes)
-	if errors.Is(err, io.EOF) {
-		return nil, &session.Error{What: "read the password from " + name, Err: errors.New("it is empty"), Code: session.NoCredential}
+// password reads the password from where the flags say; nil when there are only key files.
+func (a *program) password(ctx context.Context, c *credentialFlags, q question) (*secret.Buffer, error) {
+	switch {
+	case c.passwordStdin:
+		return readPassword(ctx, "standard input", func() (io.ReadCloser, error) { return io.NopCloser(a.stdin), nil })
+	case c.passwordFD == 0:
+		return readPassword(ctx, "descriptor 0", func() (io.ReadCloser, error) { return io.NopCloser(a.stdin), nil })
+	case c.passwordFD != noDescriptor:
+		name := fmt.Sprintf("descriptor %d", c.passwordFD)
+		return readPassword(ctx, name, func() (io.ReadCloser, error) {
+			file := os.NewFile(uintptr(c.passwordFD), name)
+			if file == nil {
+				return nil, usagef("%s is not open", name)
+			}
+			return file, nil
+		})
+	case c.passwordFile != "":
+		return readPassword(ctx, c.passwordFile, func() (io.ReadCloser, error) { return os.Open(c.passwordFile) })
+	case len(c.keyfiles) > 0:
+		return nil, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read the password from %s: %w", name, err)
+	password, err := a.ask(ctx, c, q)
+	if err == nil && password.Len() == 0 {
+		err = emptyPassword()
+	}
+	return password, err
+}
+
+// emptyPassword is the refusal of an empty password, wherever it came from.
+func emptyPassword() error { return usagef("the password is empty") }
+
+// readPassword reads the first line of what open gives.
+func readPassword(ctx context.Context, name string, open func() (io.ReadCloser, error)) (*secret.Buffer, error) {
+	password, err := readSecret(ctx, open, func(from io.Reader) (*secret.Buffer, error) { return secret.ReadLine(from, maxPasswordBytes) })
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, emptyPassword()
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, &session.Error{What: "read the password from " + name, Err: err}
+	case password.Len() == 0:
+		password.Destroy()
+		return nil, emptyPassword()
 	}
 	return password, nil
 }
 
-func readDescriptor(fd int) (*secret.Buffer, error) {
-	name := fmt.Sprintf("descriptor %d", fd)
-	file := os.NewFile(uintptr(fd), name)
-	if file == nil {
-		return nil, usagef("%s is not open", name)
+// readKeyfile reads a key file whole. It may be a pipe.
+func readKeyfile(ctx context.Context, path string) (*secret.Buffer, error) {
+	file, err := readSecret(ctx, func() (io.ReadCloser, error) { return os.Open(path) }, func(from io.Reader) (*secret.Buffer, error) {
+		return secret.Read(from, session.MaxKeyfileBytes)
+	})
+	if err == nil && file.Len() == 0 {
+		file.Destroy()
+		err = errors.New("the file is empty")
 	}
-	defer file.Close()
-	return readPassword(file, name)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, &session.Error{What: "read the key file " + path, Err: err}
+	}
+	return file, nil
 }
 
-func readPasswordFile(path string) (*secret.Buffer, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("read the password: %w", err)
+// readSecret opens and reads a secret in a goroutine of its own, so that an interruption ends the wait for a pipe nobody
+// writes to. That goroutine is then left behind: the process is about to end, and cannot end a read it has begun.
+func readSecret(ctx context.Context, open func() (io.ReadCloser, error), read func(io.Reader) (*secret.Buffer, error)) (*secret.Buffer, error) {
+	type result struct {
+		secret *secret.Buffer
+		err    error
 	}
-	defer file.Close()
-	return readPassword(file, path)
+	done := make(chan result, 1)
+	go func() {
+		from, err := open()
+		if err != nil {
+			done <- result{err: err}
+			return
+		}
+		got, err := read(from)
+		_ = from.Close() // only read
+		done <- result{got, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case r := <-done:
+		return r.secret, r.err
+	}
 }
 
 // ask asks on the terminal, twice for a new password.

@@ -11,12 +11,16 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"coffer/app/cli/interrupt"
 	"coffer/app/config"
 	"coffer/app/logging"
 	"coffer/app/session"
@@ -43,11 +47,12 @@ type program struct {
 }
 
 // Main runs the command line args (without the program's name) and returns the exit code of the process. SIGINT,
-// SIGTERM and SIGHUP cancel the command, which cleans up and ends with 130; a second one ends the process at once.
+// SIGTERM, SIGHUP, SIGQUIT and SIGABRT cancel the command, which cleans up and ends with 130; a second one ends the
+// process at once.
 func Main(args []string, streams Streams) (code int) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
-	context.AfterFunc(ctx, stop)
+	ctx := interrupt.Context(int(session.Interrupted))
+	// Should the runtime have to end the process, it tells of one goroutine only.
+	debug.SetTraceback("single")
 	// A reader of our output that goes away (`coffer copy ... | head`) must not kill us before the volume is closed.
 	signal.Ignore(syscall.SIGPIPE)
 	a := &program{
@@ -56,11 +61,25 @@ func Main(args []string, streams Streams) (code int) {
 	}
 	defer func() {
 		if thrown := recover(); thrown != nil {
-			fmt.Fprintf(a.stderr, "coffer: internal error: %s\n%s", logging.Scrub(fmt.Sprint(thrown)), logging.Scrub(string(debug.Stack())))
+			fmt.Fprintf(a.stderr, "coffer: internal error: %s\n%s", logging.Scrub(fmt.Sprint(thrown)), callers())
 			code = int(session.Failed)
 		}
 	}()
 	return a.run(ctx, args)
+}
+
+// callers is the stack of a panic by function and line. Package debug's form also prints the words of the arguments,
+// which can be part of a secret.
+func callers() string {
+	counters := make([]uintptr, 64)
+	frames := runtime.CallersFrames(counters[:runtime.Callers(2, counters)])
+	var text strings.Builder
+	for more := true; more; {
+		var frame runtime.Frame
+		frame, more = frames.Next()
+		fmt.Fprintf(&text, "\t%s %s:%d\n", frame.Function, filepath.Base(frame.File), frame.Line)
+	}
+	return text.String()
 }
 
 // run executes args and reports the error, if any.

@@ -170,6 +170,21 @@ func TestInterruptAtThePrompt(t *testing.T) {
 	p.ends(2)
 }
 
+// TestQuitAtThePrompt: Ctrl-\ prints no registers and leaves the terminal as it was.
+func TestQuitAtThePrompt(t *testing.T) {
+	folder := t.TempDir()
+	p := onTerminal(t, folder, "create", "p.img", "--size", "32MiB")
+	p.expect("New password for p.img: ")
+	p.write("half a secret\x1c")
+	p.expect("coffer: interrupted")
+	if shown := p.ends(130); strings.Contains(shown, "goroutine") || strings.Contains(shown, "rax") {
+		t.Errorf("a dump was printed:\n%s", shown)
+	}
+	if !echo(t, p.master) {
+		t.Error("the terminal was left without echo")
+	}
+}
+
 // echo says whether the terminal echoes.
 func echo(t *testing.T, master *os.File) bool {
 	t.Helper()

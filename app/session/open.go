@@ -32,22 +32,28 @@ type Target struct {
 
 // Credential opens a container. Whoever made it destroys it.
 type Credential struct {
-	Password *secret.Buffer // nil: none
-	Keyfiles []string       // host paths, read when needed
-	Slot     int            // key slot to try; -1: any
+	Password *secret.Buffer   // nil: none
+	Keyfiles []*secret.Buffer // the content of key files, none empty
+	Slot     int              // key slot to try; -1: any
 }
 
-// Destroy wipes the password. It may be called twice.
+// MaxKeyfileBytes is the largest key file.
+const MaxKeyfileBytes = container.MaxKeyfileBytes
+
+// Destroy wipes the secrets. It may be called twice.
 func (c *Credential) Destroy() {
 	if c.Password != nil {
 		c.Password.Destroy()
 	}
-	c.Password = nil
+	for _, file := range c.Keyfiles {
+		file.Destroy()
+	}
+	c.Password, c.Keyfiles = nil, nil
 }
 
-// lower is the credential as package container takes it. It shares the password.
+// lower is the credential as package container takes it. It shares the secrets.
 func (c Credential) lower() container.Credential {
-	return container.Credential{Password: c.Password, Keyfiles: c.Keyfiles, Slot: c.Slot}
+	return container.Credential{Password: c.Password, KeyfileData: c.Keyfiles, Slot: c.Slot}
 }
 
 // KDFVerb is the hidden command that derives a key in a process of its own, whose memory goes away with it.
