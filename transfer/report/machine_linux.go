@@ -64,7 +64,7 @@ func hostFileSystem(path string) (fsType, device, writeCache string, blockBytes 
 	}
 	var sf unix.Statfs_t
 	if unix.Statfs(path, &sf) == nil {
-		blockBytes = sf.Bsize
+		blockBytes = int64(sf.Bsize) // 32 bits wide on 32-bit systems
 	}
 	number := fmt.Sprintf("%d:%d", unix.Major(uint64(st.Dev)), unix.Minor(uint64(st.Dev)))
 	fsType, source := mountOf(number)
