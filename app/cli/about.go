@@ -91,7 +91,7 @@ func (a *program) completionCommand() *cobra.Command {
 			if a.out.json {
 				return a.out.document(map[string]string{"shell": args[0], "script": script.String()})
 			}
-			_, err := script.WriteTo(a.out.to)
+			_, err := script.WriteTo(&a.out)
 			return err
 		},
 	}
@@ -119,7 +119,7 @@ func (a *program) hiddenCommands() []*cobra.Command {
 		},
 		{
 			Use: strengthVerb, Hidden: true, Short: "Rate a password for the parent process", Example: "  (started by coffer itself)", Args: cobra.NoArgs,
-			RunE: func(*cobra.Command, []string) error { return serveStrength(a.stdin, a.out.to) },
+			RunE: func(*cobra.Command, []string) error { return serveStrength(a.stdin, &a.out) },
 		},
 	}
 }

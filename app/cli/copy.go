@@ -140,10 +140,11 @@ func (a *program) copy(c *cobra.Command, f *copyFlags, args []string) (err error
 	}
 	progress := a.startProgress()
 	defer progress.close()
-	f.request.Report, f.request.Records, f.request.Program = progress.event, a.recordsFolder(), "coffer "+programVersion()
+	var remarks remarks
+	f.request.Report, f.request.Records, f.request.Program = remarks.besides(progress.event), a.recordsFolder(), "coffer "+programVersion()
 	record, err := session.Copy(c.Context(), from, to, f.request)
 	progress.close()
-	return a.showCopy(f, record, err)
+	return a.showCopy(f, record, a.showRemarks(&remarks), err)
 }
 
 // openBoth opens the containers of a copy: none, one, or two. One container on both sides is opened once.
@@ -171,7 +172,7 @@ func (a *program) openBoth(c *cobra.Command, f *copyFlags, plan copyPlan) (from,
 }
 
 // showCopy prints the record, also of a copy that failed on the way.
-func (a *program) showCopy(f *copyFlags, record *session.Record, err error) error {
+func (a *program) showCopy(f *copyFlags, record *session.Record, notes []string, err error) error {
 	if record == nil {
 		return err
 	}
@@ -186,7 +187,7 @@ func (a *program) showCopy(f *copyFlags, record *session.Record, err error) erro
 	if err == nil {
 		err = session.RecordError(record)
 	}
-	return errors.Join(err, a.out.document(session.RecordWithProblems(record)))
+	return errors.Join(err, a.out.document(session.RecordWithProblems(record, notes)))
 }
 
 // listProblems names on stderr what failed or was left out; with --json the document does.

@@ -69,12 +69,16 @@ func (a *program) create(c *cobra.Command, f *createFlags, path string) error {
 	defer credential.Destroy()
 	progress := a.startProgress()
 	defer progress.close()
-	f.request.Report = progress.event
+	var remarks remarks
+	f.request.Report = remarks.besides(progress.event)
 	f.request.Records, f.request.Program = a.recordsFolder(), "coffer "+programVersion()
 	created, err := session.Create(c.Context(), f.request, credential)
 	progress.close()
 	if err != nil {
 		return err
+	}
+	if f.request.From != "" {
+		created.Notes = a.showRemarks(&remarks)
 	}
 	return a.showCreated(created)
 }

@@ -36,7 +36,7 @@ func (a *program) dump(c *cobra.Command, f *containerFlags, image, to string) (e
 	progress := a.startProgress()
 	defer progress.close()
 	if to == "-" {
-		return device.Dump(c.Context(), a.out.to, progress.event)
+		return device.Dump(c.Context(), &a.out, progress.event)
 	}
 	written, err := device.DumpFile(c.Context(), to, progress.event)
 	progress.close()

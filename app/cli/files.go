@@ -106,12 +106,12 @@ func (a *program) ls(c *cobra.Command, s *session.Session, path string, recursiv
 			entries = append(entries, e)
 			return nil
 		}
-		mark, size := " ", fmt.Sprint(e.SizeBytes)
+		mark, size := "", fmt.Sprint(e.SizeBytes)
 		if e.Folder {
 			mark, size = "/", "-"
 		}
 		a.out.say("%12s  %s  %s%s", size, e.Modified.Format(time.DateTime), escape(e.Path), mark)
-		return nil
+		return a.out.err
 	})
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func (a *program) catCommand() *cobra.Command {
 func (a *program) cat(c *cobra.Command, s *session.Session, places []session.Place) error {
 	if !a.out.json {
 		for _, place := range places {
-			if err := s.Cat(c.Context(), place.Path, a.out.to); err != nil {
+			if err := s.Cat(c.Context(), place.Path, &a.out); err != nil {
 				return err
 			}
 		}
@@ -162,16 +162,16 @@ func (a *program) cat(c *cobra.Command, s *session.Session, places []session.Pla
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(a.out.to, `%s{"path":%s,"base64":"`, separator, escapeJSON(name)); err != nil {
+		if _, err := fmt.Fprintf(&a.out, `%s{"path":%s,"base64":"`, separator, escapeJSON(name)); err != nil {
 			return err
 		}
-		encoder := base64.NewEncoder(base64.StdEncoding, a.out.to)
+		encoder := base64.NewEncoder(base64.StdEncoding, &a.out)
 		if err := errors.Join(s.Cat(c.Context(), place.Path, encoder), encoder.Close()); err != nil {
 			return err
 		}
 		separator = `"},`
 	}
-	_, err := io.WriteString(a.out.to, "\"}]}\n")
+	_, err := io.WriteString(&a.out, "\"}]}\n")
 	return err
 }
 

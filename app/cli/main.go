@@ -89,10 +89,13 @@ func (a *program) run(ctx context.Context, args []string) int {
 	begin := time.Now()
 	command, err := root.ExecuteContextC(ctx)
 	problem := session.Problem{Code: session.Done}
+	if err == nil {
+		err = a.out.err
+	}
 	if err != nil {
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 			err = &session.Error{Err: errors.New("interrupted"), Code: session.Interrupted}
-		} else if !a.started {
+		} else if !a.started && a.out.err == nil {
 			err = &session.Error{Err: err, Code: session.Usage, Hint: "see `" + command.CommandPath() + " --help`"}
 		}
 		problem = session.Explain(err)
@@ -125,6 +128,15 @@ func (a *program) note(text string) {
 	}
 }
 
+// warn prints a remark that --quiet does not suppress: something did not happen that should have.
+func (a *program) warn(text string) {
+	if a.out.json {
+		(&jsonProgress{to: a.stderr, now: time.Now}).event(session.Event{Kind: session.EventWarning, Detail: text})
+		return
+	}
+	fmt.Fprintf(a.stderr, "coffer: warning: %s\n", escape(text))
+}
+
 // begin is called when the command line has been understood: it loads the settings and opens the log.
 func (a *program) begin() error {
 	a.started = true
@@ -136,9 +148,13 @@ func (a *program) begin() error {
 	if a.settings, err = config.Load(a.paths.SettingsFile()); err != nil {
 		return err
 	}
+	if a.paths.State == "" {
+		return nil
+	}
 	log, closer, err := logging.Open(a.paths.LogFile(), a.settings.LogLevel)
-	if err != nil {
-		return err
+	if err != nil { // no reason not to do what the person asked for
+		a.warn("nothing is logged: " + err.Error())
+		return nil
 	}
 	a.log, a.closeLog = log, closer
 	return nil

@@ -9,6 +9,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"coffer/app/session"
 )
 
 // output writes results: text for people or, with --json, one document. Results go to stdout; nothing else does.
@@ -16,13 +18,26 @@ type output struct {
 	to        io.Writer
 	json      bool
 	quiet     bool
-	documents int // JSON documents written so far; at most one
+	documents int   // JSON documents written so far; at most one
+	err       error // the first write that failed: a result that did not arrive is no success
+}
+
+// Write passes bytes of a result on and remembers the first failure; after that nothing more is written.
+func (o *output) Write(p []byte) (int, error) {
+	if o.err != nil {
+		return 0, o.err
+	}
+	n, err := o.to.Write(p)
+	if err != nil {
+		o.err = &session.Error{What: "write the result", Err: err, Hint: "standard output did not take all of it"}
+	}
+	return n, o.err
 }
 
 // say prints a line of result for people. Names in it must have gone through escape. Nothing with --json.
 func (o *output) say(format string, values ...any) {
 	if !o.json {
-		fmt.Fprintf(o.to, format+"\n", values...)
+		fmt.Fprintf(o, format+"\n", values...)
 	}
 }
 
@@ -45,12 +60,9 @@ func (o *output) document(value any) error {
 	encoder.SetIndent("", "  ")
 	err := encoder.Encode(value)
 	if err == nil {
-		_, err = o.to.Write(escapeJSON(text.Bytes()))
+		_, err = o.Write(escapeJSON(text.Bytes()))
 	}
-	if err != nil {
-		return fmt.Errorf("write the result: %w", err)
-	}
-	return nil
+	return err
 }
 
 // escapeJSON writes characters that must not reach a terminal as JSON's own \u escapes. Package json does that below

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -9,12 +11,21 @@ import (
 	"coffer/app/session"
 )
 
-// recordsFolder is where this person's transfer records are.
+// recordsFolder is where this person's transfer records are; "" when there is no such place.
 func (a *program) recordsFolder() string {
 	if a.settings.Records != "" {
 		return a.settings.Records
 	}
 	return a.paths.RecordsFolder()
+}
+
+// haveRecords is recordsFolder for commands that need it.
+func (a *program) haveRecords() (string, error) {
+	folder := a.recordsFolder()
+	if folder == "" {
+		return "", &session.Error{What: "records", Err: errors.New("none are kept: neither HOME nor XDG_DATA_HOME is set")}
+	}
+	return folder, nil
 }
 
 func (a *program) reportCommand() *cobra.Command {
@@ -41,7 +52,11 @@ func (a *program) reportCommand() *cobra.Command {
 }
 
 func (a *program) reportList() error {
-	records, damaged, err := session.ListRecords(a.recordsFolder())
+	folder, err := a.haveRecords()
+	if err != nil {
+		return err
+	}
+	records, damaged, err := session.ListRecords(folder)
 	if err != nil {
 		return err
 	}
@@ -49,7 +64,8 @@ func (a *program) reportList() error {
 		a.note("record " + id + " is damaged and left out")
 	}
 	for _, record := range records {
-		a.out.say("%s  %-9s  %s", record.ID, record.Outcome, session.RecordLine(record))
+		line := strings.TrimPrefix(session.RecordLine(record), "["+record.ID+"] ") // which stands there when there is no label
+		a.out.say("%s  %-9s  %s", record.ID, record.Outcome, escape(line))
 	}
 	if len(records) == 0 {
 		a.out.chat("no records yet; `coffer copy` leaves one")
@@ -61,7 +77,11 @@ func (a *program) reportList() error {
 }
 
 func (a *program) reportShow(id string) error {
-	record, err := session.LoadRecord(a.recordsFolder(), id)
+	folder, err := a.haveRecords()
+	if err != nil {
+		return err
+	}
+	record, err := session.LoadRecord(folder, id)
 	if err != nil {
 		return err
 	}
@@ -103,7 +123,11 @@ func (a *program) reportExport(ids []string, to string) error {
 	if err := session.CheckReportFile(to); err != nil {
 		return err
 	}
-	if err := session.ExportRecords(a.recordsFolder(), ids, to); err != nil {
+	folder, err := a.haveRecords()
+	if err != nil {
+		return err
+	}
+	if err := session.ExportRecords(folder, ids, to); err != nil {
 		return err
 	}
 	a.out.chat("wrote %s", escape(to))

@@ -32,7 +32,7 @@ func (a *program) command() *cobra.Command {
 		PersistentPreRunE: func(*cobra.Command, []string) error { return a.begin() },
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetOut(a.out.to)
+	root.SetOut(&a.out)
 	root.SetErr(a.stderr)
 	root.PersistentFlags().BoolVar(&a.out.json, "json", false, "one JSON document on stdout; long work reports as JSON lines on stderr")
 	root.PersistentFlags().BoolVar(&a.out.quiet, "quiet", false, "no progress, no notes")

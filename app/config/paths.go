@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/adrg/xdg"
 )
@@ -16,7 +17,8 @@ import (
 // logs live in it and nothing is written to the user's profile (a program on a memory stick).
 const PortableFolder = "coffer-data"
 
-// Paths are the folders of one user. They need not exist; Ensure makes them.
+// Paths are the folders of one user. They need not exist; Ensure makes them. "" means that there is no such folder, as
+// for a user without a home.
 type Paths struct {
 	Config   string // settings file
 	Data     string // transfer records
@@ -37,20 +39,37 @@ func Locate(executable string) Paths {
 		}
 	}
 	return Paths{
-		Config: filepath.Join(xdg.ConfigHome, "coffer"),
-		Data:   filepath.Join(xdg.DataHome, "coffer"),
-		State:  filepath.Join(xdg.StateHome, "coffer"),
+		Config: base("XDG_CONFIG_HOME", xdg.ConfigHome),
+		Data:   base("XDG_DATA_HOME", xdg.DataHome),
+		State:  base("XDG_STATE_HOME", xdg.StateHome),
 	}
 }
 
+// base is Coffer's folder in a base folder. Without a home the XDG rules would lead to folders in the root; then only
+// what the environment variable names counts, and "" means that there is no such folder.
+func base(variable, folder string) string {
+	if os.Getenv("HOME") == "" && runtime.GOOS != "windows" && !filepath.IsAbs(os.Getenv(variable)) {
+		return ""
+	}
+	return filepath.Join(folder, "coffer")
+}
+
 // SettingsFile is the path of the settings file.
-func (p Paths) SettingsFile() string { return filepath.Join(p.Config, "settings.json") }
+func (p Paths) SettingsFile() string { return p.in(p.Config, "settings.json") }
 
 // RecordsFolder is where transfer records are kept, one file each.
-func (p Paths) RecordsFolder() string { return filepath.Join(p.Data, "records") }
+func (p Paths) RecordsFolder() string { return p.in(p.Data, "records") }
 
 // LogFile is the path of the current log file.
-func (p Paths) LogFile() string { return filepath.Join(p.State, "coffer.log") }
+func (p Paths) LogFile() string { return p.in(p.State, "coffer.log") }
+
+// in is name in folder; "" stays "".
+func (Paths) in(folder, name string) string {
+	if folder == "" {
+		return ""
+	}
+	return filepath.Join(folder, name)
+}
 
 // Ensure makes folder (and its parents) readable by its owner only.
 func Ensure(folder string) error {

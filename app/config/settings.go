@@ -39,10 +39,13 @@ func Defaults() Settings {
 	return Settings{Window: Duration(time.Second), KDFTime: Duration(time.Second), LogLevel: "off"}
 }
 
-// Load reads the settings at path; a missing file gives the defaults. An unknown field or a value out of range is an
+// Load reads the settings at path; a missing file, or no path, gives the defaults. An unknown field or a value out of range is an
 // error that names it: a misspelt setting must not be silently ignored.
 func Load(path string) (Settings, error) {
 	s := Defaults()
+	if path == "" {
+		return s, nil
+	}
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil

@@ -68,7 +68,8 @@ func notOverContainer(path string) error {
 }
 
 // Copy runs a copy. from is the open container of the sources, to that of the destination; nil means the host; they may
-// be the same. The record is returned also when the copy failed or was cancelled on the way, and is kept in r.Records.
+// be the same. The record is returned also when the copy failed or was cancelled on the way, and is kept in r.Records; that
+// it could not be kept is a warning, not an error.
 func Copy(ctx context.Context, from, to *Session, r CopyRequest) (*Record, error) {
 	job := transfer.Job{
 		Destination: to.place(r.Destination),
@@ -86,11 +87,14 @@ func Copy(ctx context.Context, from, to *Session, r CopyRequest) (*Record, error
 	if err != nil {
 		return nil, wrap("copy to "+r.Destination.String(), err)
 	}
+	for _, note := range plan.Notes {
+		r.Report.send(Event{Kind: EventNote, Detail: note})
+	}
 	record, err := transfer.Run(ctx, plan)
 	err = wrap("copy to "+r.Destination.String(), err)
 	if record != nil && r.Records != "" {
-		if saveErr := report.NewStore(r.Records).Save(record); saveErr != nil {
-			err = errors.Join(err, wrap("keep the record of this copy", saveErr))
+		if saveErr := report.NewStore(r.Records).Save(record); saveErr != nil { // the files are where they belong all the same
+			r.Report.send(Event{Kind: EventWarning, Detail: "the record of this copy could not be kept: " + saveErr.Error()})
 		}
 	}
 	return record, err

@@ -46,17 +46,18 @@ type CreateRequest struct {
 
 // Created is what a create made.
 type Created struct {
-	Path             string  `json:"path"`
-	Format           string  `json:"format"`
-	Cipher           string  `json:"cipher,omitempty"`
-	UUID             string  `json:"uuid,omitempty"`
-	ImageBytes       int64   `json:"imageBytes"`
-	UsableBytes      int64   `json:"usableBytes"`
-	FreeBytes        int64   `json:"freeBytes"`
-	FileSystem       string  `json:"fileSystem"`
-	ClusterSizeBytes int     `json:"clusterSizeBytes"`
-	SectorSizeBytes  int     `json:"sectorSizeBytes"`
-	Record           *Record `json:"record,omitempty"`
+	Path             string   `json:"path"`
+	Format           string   `json:"format"`
+	Cipher           string   `json:"cipher,omitempty"`
+	UUID             string   `json:"uuid,omitempty"`
+	ImageBytes       int64    `json:"imageBytes"`
+	UsableBytes      int64    `json:"usableBytes"`
+	FreeBytes        int64    `json:"freeBytes"`
+	FileSystem       string   `json:"fileSystem"`
+	ClusterSizeBytes int      `json:"clusterSizeBytes"`
+	SectorSizeBytes  int      `json:"sectorSizeBytes"`
+	Record           *Record  `json:"record,omitempty"`
+	Notes            []string `json:"notes,omitempty"` // and warnings, of the copy in
 }
 
 // Bounds of new containers.

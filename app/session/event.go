@@ -6,7 +6,8 @@ const (
 	EventStage    = "stage"    // a stage begins
 	EventDurable  = "durable"  // everything up to Through is safely down
 	EventFailed   = "file-failed"
-	EventNote     = "note" // something a person should know, in Detail
+	EventNote     = "note"    // something a person should know, in Detail
+	EventWarning  = "warning" // something that should have happened beside the work did not, in Detail
 )
 
 // Units of Done and Total.
@@ -28,7 +29,7 @@ type Event struct {
 	Through string `json:"through,omitempty"` // durable: the last file of the batch
 	Name    string `json:"name,omitempty"`    // file-failed
 	Reason  string `json:"reason,omitempty"`  // file-failed: reason code
-	Detail  string `json:"detail,omitempty"`  // file-failed, note: for people
+	Detail  string `json:"detail,omitempty"`  // file-failed, note, warning: for people
 }
 
 // Reporter receives events; it may be called from several goroutines and must not block for long. nil: nobody listens.

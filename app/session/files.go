@@ -58,9 +58,7 @@ func (s *Session) walk(ctx context.Context, folder string, above []uint32, recur
 		return wrap("walk "+s.inside(folder), fmt.Errorf("more than %d folders deep: %w", maxDepth, fat32.ErrCorrupt))
 	}
 	infos, err := s.Volume.ReadDir(folder)
-	if err != nil {
-		return wrap("list "+s.inside(folder), err)
-	}
+	damage := wrap("list "+s.inside(folder), err) // what can be shown comes first
 	for _, info := range infos {
 		child := path.Join(folder, info.Name)
 		if before != nil {
@@ -84,7 +82,7 @@ func (s *Session) walk(ctx context.Context, folder string, above []uint32, recur
 			}
 		}
 	}
-	return nil
+	return damage
 }
 
 // MustBeFile says whether there is a file (not a folder) at p.

@@ -31,11 +31,12 @@ type recordDocument struct {
 	*Record
 	Problems        []report.Problem `json:"problems"`
 	ProblemsDropped int64            `json:"problemsDropped,omitempty"`
+	Notes           []string         `json:"notes,omitempty"`
 }
 
-// RecordWithProblems is the JSON document of a copy just made: the record and what failed, by name.
-func RecordWithProblems(r *Record) any {
-	return recordDocument{Record: r, Problems: append([]report.Problem{}, r.Problems...), ProblemsDropped: r.ProblemsDropped}
+// RecordWithProblems is the JSON document of a copy just made: the record, what failed, by name, and notes and warnings.
+func RecordWithProblems(r *Record, notes []string) any {
+	return recordDocument{Record: r, Problems: append([]report.Problem{}, r.Problems...), ProblemsDropped: r.ProblemsDropped, Notes: notes}
 }
 
 // ListRecords returns the records in folder, oldest first, and the ids of damaged ones.
