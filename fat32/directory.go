@@ -33,6 +33,7 @@ type directory struct {
 	end      int   // slots before the end mark on the disk
 	garbage  []int // units behind the end mark that are not zero on the disk
 	changed  bool  // is in dirtySet.dirs
+	damage   error // why a listing was incomplete when the directory was read
 }
 
 // ghost is an entry set that was removed but is still on the disk.
@@ -74,7 +75,7 @@ func parseDirectory(raw []byte, seed maphash.Seed, isRoot bool) *directory {
 			if isRoot && d.label < 0 && Attr(s[11])&AttrDirectory == 0 {
 				d.label = int32(i)
 			}
-		case s[0] == '.' && (i < 2 && !isRoot || isDotName(s)):
+		case isStrayDot(s, i, isRoot):
 		default:
 			shorts = append(shorts, int32(i))
 		}

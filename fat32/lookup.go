@@ -214,8 +214,12 @@ func (v *Volume) loadDir(n *node) error {
 			at = at[len(part):]
 		}
 	}
+	judge := v.geo.judgeSlots(raw, n == v.root)
+	if err := judge.destroyed(); err != nil {
+		return fmt.Errorf("directory: %w", err)
+	}
 	d := parseDirectory(raw, v.seed, n == v.root)
-	d.fixed = fixed
+	d.fixed, d.damage = fixed, judge.incomplete()
 	v.ns.Lock()
 	n.dir = d
 	v.table.dirBytes += int64(len(raw))
@@ -282,7 +286,8 @@ func (v *Volume) stat(path string) (Info, error) {
 	return v.infoLocked(parent, slot), nil
 }
 
-// ReadDir lists a directory in the order of its slots, without . and ..
+// ReadDir lists a directory in the order of its slots, without . and .. If some
+// entries are too damaged to be shown, it returns the others and an ErrCorrupt.
 func (v *Volume) ReadDir(path string) ([]Info, error) {
 	names, err := splitPath(path)
 	if err != nil {
@@ -302,7 +307,7 @@ func (v *Volume) ReadDir(path string) ([]Info, error) {
 			out = append(out, v.infoLocked(n, int32(i)))
 		}
 	}
-	return out, nil
+	return out, pathError("list", path, d.damage)
 }
 
 // isDirAt reports whether the entry at slot is a directory. The slot itself is up
@@ -318,5 +323,5 @@ func (d *directory) isDirAt(slot int32) bool {
 // directory, not a part of a long name, a label, or a dot entry.
 func (d *directory) isEntry(i int, isRoot bool) bool {
 	s := d.slot(i)
-	return s[0] != slotDeleted && s[0] != slotEnd && Attr(s[11])&attrVolumeID == 0 && !(s[0] == '.' && (i < 2 && !isRoot || isDotName(s)))
+	return s[0] != slotDeleted && s[0] != slotEnd && Attr(s[11])&attrVolumeID == 0 && !isStrayDot(s, i, isRoot)
 }

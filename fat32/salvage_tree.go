@@ -99,7 +99,7 @@ func (s *salvager) entry(l *level, slot int) (*level, error) {
 	}
 	e := s.g.Type.decodeEntry(p)
 	switch {
-	case e.name == dotName || e.name == dotDotName:
+	case isStrayDot(p, slot, l.start == s.g.RootCluster):
 		return nil, nil
 	case e.attr&(attrVolumeID|AttrDirectory) == attrVolumeID && e.size == 0:
 		return nil, nil // a label

@@ -182,7 +182,9 @@ func (s *scanner) scanFolder(at int32) error {
 	children, err := s.plan.sources[f.source].list(f.from)
 	if err != nil {
 		s.fail(f.from, readReason(err), err)
-		return nil
+		if len(children) == 0 {
+			return nil
+		}
 	}
 	slices.SortFunc(children, func(a, b node) int { return cmp.Compare(a.name, b.name) })
 	var existing map[string]node

@@ -38,14 +38,11 @@ func nodeOfInfo(i fat32.Info) node {
 
 func (t *volumeTree) list(dir string) ([]node, error) {
 	infos, err := t.volume.ReadDir(t.at(dir))
-	if err != nil {
-		return nil, err
-	}
 	out := make([]node, len(infos))
 	for i, info := range infos {
 		out[i] = nodeOfInfo(info)
 	}
-	return out, nil
+	return out, err
 }
 
 func (t *volumeTree) stat(p string) (node, error) {
