@@ -244,13 +244,16 @@ func renameNew(h *folderHandle, from, to string) error {
 	return nil
 }
 
+// kernelTime is struct __kernel_timespec: 64 bits each on every architecture.
+type kernelTime struct{ seconds, nanoseconds int64 }
+
 // touch sets the modification time by descriptor: utimensat(fd, NULL, ...).
 func touch(f *hostTarget, modified time.Time) error {
-	ts := [2]unix.Timespec{{Nsec: unix.UTIME_OMIT}, unix.NsecToTimespec(modified.UnixNano())}
+	ts := [2]kernelTime{{nanoseconds: unix.UTIME_OMIT}, {modified.Unix(), int64(modified.Nanosecond())}}
 	if modified.Year() < 1678 || modified.Year() > 2261 { // outside of what nanoseconds since 1970 can hold
-		ts[1] = unix.Timespec{Sec: modified.Unix()}
+		ts[1].nanoseconds = 0
 	}
-	_, _, errno := unix.Syscall6(unix.SYS_UTIMENSAT, uintptr(f.file.fd), 0, uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
+	_, _, errno := unix.Syscall6(utimensat64, uintptr(f.file.fd), 0, uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
 	if errno != 0 {
 		return os.NewSyscallError("utimensat", errno)
 	}
@@ -279,9 +282,9 @@ func hostSpace(h *folderHandle) (freeBytes, blockBytes int64, known bool) {
 	if unix.Fstatfs(int(h.dir.Fd()), &st) != nil || st.Blocks == 0 {
 		return 0, 0, false
 	}
-	unit := st.Frsize
+	unit := int64(st.Frsize)
 	if unit == 0 {
-		unit = st.Bsize
+		unit = int64(st.Bsize)
 	}
 	return int64(st.Bavail) * unit, unit, true
 }
