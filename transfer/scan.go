@@ -291,7 +291,11 @@ func (s *scanner) child(at int32, n node, as string, names map[string]string, ex
 	}
 	key := s.plan.rules.fold(target)
 	if other, taken := names[key]; taken {
-		s.fail(from, ReasonCollision, fmt.Errorf("would be the same as %q", other))
+		why := fmt.Errorf("would be the same as %q", other)
+		if !s.plan.rules.sameName(other, target) { // looks the same on a screen
+			why = fmt.Errorf("would be the same as %q (another Unicode form of the same letters)", other)
+		}
+		s.fail(from, ReasonCollision, why)
 		return 0
 	}
 	there, exists := existing[key]

@@ -211,6 +211,9 @@ func TestPreflightOfNames(t *testing.T) {
 		}
 	}
 	for _, pr := range p.Problems() {
+		if form := strings.Contains(pr.Detail, "another Unicode form of the same letters"); pr.Reason == ReasonCollision && form != strings.Contains(pr.Name, "caf") {
+			t.Errorf("%q: %s", pr.Name, pr.Detail)
+		}
 		if pr.Name == "src/question?" && !strings.Contains(pr.Detail, "question_") {
 			t.Errorf("no legal name suggested: %s", pr.Detail)
 		}
