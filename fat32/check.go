@@ -13,7 +13,8 @@ type CheckOptions struct {
 	Repair bool
 	// KeepLost turns lost chains into files FSCK0000.REC, FSCK0001.REC, ... in
 	// the root directory (folders among them into folders), instead of freeing
-	// their clusters. Only with Repair.
+	// their clusters. Where the root directory has no room for them they stay as
+	// they are. Without Repair only the finding says so.
 	KeepLost bool
 	// Progress, if not nil, is called now and then from the calling goroutine:
 	// done and total are clusters or directories, total 0 if unknown.

@@ -51,8 +51,11 @@ func (c *checker) checkLost() error {
 		c.free += lost // what repair would make of them
 	}
 	what := "freed"
-	if c.incomplete {
+	switch {
+	case c.incomplete:
 		what = "left as they are"
+	case c.o.KeepLost:
+		what = "kept as files FSCK0000.REC and so on, or as the folders they were"
 	}
 	c.found(CodeLostChain, "", fmt.Sprintf("%d clusters (%d bytes) are in use and belong to nothing; they are %s",
 		lost, int64(lost)*int64(c.g.ClusterSize), what), !c.incomplete)

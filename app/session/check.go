@@ -35,7 +35,8 @@ type CheckResult struct {
 // Check looks at the file system, and mends it when asked to. The container must not be mounted; a Device is not.
 func (d *Device) Check(ctx context.Context, r CheckRequest) (*CheckResult, error) {
 	found, err := fat32.Check(ctx, d.container, fat32.CheckOptions{
-		Repair: r.Repair, KeepLost: r.Repair,
+		Repair:   r.Repair,
+		KeepLost: true, // they may be the only copy of something; only what a cut leaves is freed, at opening
 		Progress: func(stage string, done, total int64) {
 			r.Report.send(Event{Kind: EventProgress, Stage: "check: " + stage, Done: done, Total: total, Unit: UnitClusters})
 		},
