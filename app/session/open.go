@@ -137,7 +137,7 @@ func Open(ctx context.Context, t Target, o OpenOptions, c Credential) (*Session,
 	}
 	s := &Session{Device: *device}
 	if err := s.mount(ctx, o); err != nil {
-		return nil, errors.Join(t.explainMount(err), device.container.Close())
+		return nil, errors.Join(t.explainMount(device.ExplainDamage(err, false)), device.container.Close())
 	}
 	return s, nil
 }
@@ -171,6 +171,9 @@ func (s *Session) mount(ctx context.Context, o OpenOptions) error {
 	return nil
 }
 
+// salvageFirst is what to do with a damaged file system.
+const salvageFirst = "save what you can with `coffer check IMAGE --salvage FOLDER`, then run `coffer check IMAGE --repair`"
+
 // mendAfterCut checks a volume that was not closed cleanly, before the first write to it, and repairs what the table of
 // ordered writes lists: a cut at any moment leaves nothing else.
 func (s *Session) mendAfterCut(ctx context.Context) error {
@@ -186,11 +189,16 @@ func (s *Session) mendAfterCut(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if found.Omitted > 0 { // nobody has seen what these are
+		return &Error{What: "open " + s.target.Path + " for writing", Code: Damaged,
+			Err:  fmt.Errorf("the file system is damaged in more than %d places", len(found.Findings)),
+			Hint: salvageFirst}
+	}
 	for _, finding := range found.Findings {
 		if !leftByCut(finding.Code) {
 			return &Error{What: "open " + s.target.Path + " for writing", Code: Damaged,
 				Err:  fmt.Errorf("the file system is damaged: %s: %s %s", finding.Code, finding.Path, finding.Detail),
-				Hint: "save what you can with `coffer check IMAGE --salvage FOLDER`, then run `coffer check IMAGE --repair`"}
+				Hint: salvageFirst}
 		}
 	}
 	mended, err := fat32.Check(ctx, s.container, fat32.CheckOptions{Repair: true})
