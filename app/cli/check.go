@@ -53,12 +53,12 @@ func (a *program) check(c *cobra.Command, f *containerFlags, request session.Che
 	result, err := device.Check(c.Context(), request)
 	progress.close()
 	if err != nil {
-		return err
+		return device.ExplainDamage(err, request.Repair)
 	}
-	return a.showCheck(image, result)
+	return a.showCheck(image, request.Repair, result)
 }
 
-func (a *program) showCheck(image string, r *session.CheckResult) error {
+func (a *program) showCheck(image string, repairing bool, r *session.CheckResult) error {
 	fixed := 0
 	for _, finding := range r.Findings {
 		state := ""
@@ -85,8 +85,11 @@ func (a *program) showCheck(image string, r *session.CheckResult) error {
 	if r.Sound {
 		return nil
 	}
-	problem := &session.Error{What: "check " + image, Err: fmt.Errorf("%d findings, %d of them repaired", len(r.Findings), fixed), Code: session.Damaged}
-	if fixed == 0 {
+	problem := &session.Error{What: "check " + image, Err: fmt.Errorf("%s, %d of them repaired", count(int64(len(r.Findings)+r.Omitted), "finding"), fixed), Code: session.Damaged}
+	switch {
+	case repairing:
+		problem.Hint = "`coffer check --salvage FOLDER` saves what can be read"
+	case fixed == 0:
 		problem.Hint = "save what you can with `coffer check --salvage FOLDER`, then run `coffer check --repair`"
 	}
 	return problem
@@ -105,7 +108,15 @@ func (a *program) showSalvage(request session.CheckRequest, r *session.SalvageRe
 		return documentErr
 	}
 	if err == nil && len(r.Problems) > 0 {
-		return &session.Error{What: "salvage", Err: fmt.Errorf("%d files or folders are not whole", len(r.Problems)), Code: session.Partly}
+		return &session.Error{What: "salvage", Err: errors.New(notWhole(len(r.Problems) + r.Omitted)), Code: session.Partly}
 	}
 	return err
+}
+
+// notWhole counts what a salvage could not save whole.
+func notWhole(n int) string {
+	if n == 1 {
+		return "1 file or folder is not whole"
+	}
+	return fmt.Sprintf("%d files or folders are not whole", n)
 }

@@ -211,7 +211,7 @@ func (a *program) listProblems(record *session.Record) {
 func copied(r *session.Record) string {
 	text := fmt.Sprintf("%s, %s, %s", count(r.Files, "file"), count(r.Directories, "folder"), formatSize(r.Bytes))
 	if r.Resumed > 0 {
-		text += fmt.Sprintf("; %s were there already", count(r.Resumed, "file"))
+		text += fmt.Sprintf("; there already: %s", count(r.Resumed, "file"))
 	}
 	if r.Verified > 0 {
 		text += fmt.Sprintf("; verified %d", r.Verified)

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"coffer/app/session"
@@ -33,7 +35,7 @@ func (a *program) createCommand() *cobra.Command {
 	flags.StringVar(&f.request.Cipher, "cipher", "", "aes-256-xts (default) or aes-128-xts")
 	flags.StringVar(&f.request.Label, "label", "", "volume label, at most 11 characters")
 	flags.Var(sizeFlag{&f.request.ClusterSizeBytes}, "cluster-size", "bytes of a FAT cluster, a power of two from 512 B to 64 KiB (default: by volume size)")
-	flags.Var(sizeFlag{&f.request.SectorSizeBytes}, "sector-size", "bytes encrypted under one tweak and of a FAT sector: 512, 1024, 2048 or 4096 (default)")
+	flags.Var(sizeFlag{&f.request.SectorSizeBytes}, "sector-size", "bytes encrypted under one tweak and of a FAT sector: 512, 1024, 2048 or 4096 (default 4096, 512 below 272 MiB)")
 	flags.BoolVar(&f.request.Preallocate, "preallocate", false, "take the whole space on the host now")
 	registerKDF(flags, &f.request.KDF)
 	return c
@@ -52,6 +54,11 @@ func (a *program) create(c *cobra.Command, f *createFlags, path string) error {
 	}
 	if c.Flags().Changed("size") && c.Flags().Changed("usable") {
 		return usagef("create: only one of --size and --usable can be given")
+	}
+	for name, sizeBytes := range map[string]int64{"size": f.request.SizeBytes, "usable": f.request.UsableBytes} {
+		if c.Flags().Changed(name) && sizeBytes == 0 {
+			return usagef("create: --%s 0: a container needs some room", name)
+		}
 	}
 	target, err := f.container.target.target(path)
 	if err != nil {
@@ -79,6 +86,9 @@ func (a *program) create(c *cobra.Command, f *createFlags, path string) error {
 	}
 	if f.request.From != "" {
 		created.Notes = a.showRemarks(&remarks)
+	}
+	if asked := f.request.SizeBytes; created.ImageBytes < asked {
+		a.note(fmt.Sprintf("--size %d was rounded down to %d bytes, whole sectors", asked, created.ImageBytes))
 	}
 	return a.showCreated(created)
 }

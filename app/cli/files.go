@@ -193,7 +193,7 @@ func (a *program) mkdirCommand() *cobra.Command {
 }
 
 func (a *program) rmCommand() *cobra.Command {
-	f, recursive := &containerFlags{}, false
+	f, recursive, force := &containerFlags{}, false, false
 	c := &cobra.Command{
 		Use:     "rm IMAGE:/path...",
 		GroupID: groupFiles,
@@ -201,12 +201,29 @@ func (a *program) rmCommand() *cobra.Command {
 		Example: "  coffer rm photos.img:/old.jpg\n  coffer rm -r photos.img:/2018",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if recursive && !force {
+				if err := refuseRoot(args); err != nil {
+					return err
+				}
+			}
 			return a.change(c, f, args, func(s *session.Session, path string) error { return s.Remove(c.Context(), path, recursive) })
 		},
 	}
+	c.Flags().BoolVarP(&force, "force", "f", false, "also the root folder: empty the whole container")
 	c.Flags().BoolVarP(&recursive, "recursive", "r", false, "folders with all that is in them")
 	f.register(c.Flags())
 	return c
+}
+
+// refuseRoot refuses to empty a whole container.
+func refuseRoot(args []string) error {
+	for _, argument := range args {
+		if place, err := session.ParsePlace(argument); err == nil && place.Inside() && place.Path == "/" {
+			return &session.Error{What: "rm " + argument, Err: errors.New("this removes every file in the container"), Code: session.Usage,
+				Hint: "add --force if you mean it"}
+		}
+	}
+	return nil
 }
 
 // change runs one operation on each path and reports the paths done.

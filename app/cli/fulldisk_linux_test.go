@@ -45,8 +45,8 @@ func TestFullDisk(t *testing.T) {
 	run(t, folder, 0, "copy", "keep.bin", "disk/thin.img:/", "--password-file", "pw")
 
 	// What will not fit below the container is known before the first byte, although it fits inside.
-	if _, stderr := run(t, folder, 6, "copy", "huge.bin", "disk/thin.img:/", "--password-file", "pw"); !strings.Contains(stderr, "space") {
-		t.Errorf("no word about space: %s", stderr)
+	if _, stderr := run(t, folder, 6, "copy", "huge.bin", "disk/thin.img:/", "--password-file", "pw"); !strings.Contains(stderr, "hint: there is room inside; free space on the disk that holds disk/thin.img") {
+		t.Errorf("not told which disk is full: %s", stderr)
 	}
 
 	// Somebody else takes the space while the copy runs.
@@ -58,7 +58,7 @@ func TestFullDisk(t *testing.T) {
 	fill(t, filepath.Join(disk, "filler"))
 	p.command.Process.Signal(syscall.SIGCONT)
 	code, _, stderr := p.wait()
-	if code != 6 || !strings.Contains(stderr, "hint: ") {
+	if code != 6 || !strings.Contains(stderr, "hint: free space on the disk") {
 		t.Fatalf("full disk: exit code %d\n%s", code, stderr)
 	}
 	sound(t, folder)
@@ -72,8 +72,11 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("in the end: %s", out)
 	}
 
-	// A create that finds no space leaves no file.
+	// A create that finds no space leaves no file; a copy out says that the host is full.
 	fill(t, filepath.Join(disk, "filler"))
+	if _, stderr := run(t, folder, 6, "copy", "disk/thin.img:/keep.bin", "disk/out.bin", "--password-file", "pw"); !strings.Contains(stderr, "hint: free space on the disk that holds disk/out.bin") {
+		t.Errorf("not told that the host is full: %s", stderr)
+	}
 	run(t, folder, 6, "create", "disk/new.img", "--size", "64MiB", "--preallocate", "--kdf-memory=64KiB", "--kdf-time=1", "--password-file", "pw")
 	if _, err := os.Stat(filepath.Join(disk, "new.img")); !os.IsNotExist(err) {
 		t.Errorf("a failed create left a file: %v", err)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +16,7 @@ type keyFlags struct {
 	cost      session.KDFCost
 	slot      int
 	force     bool
+	yes       bool
 }
 
 func (a *program) keyCommand() *cobra.Command {
@@ -45,14 +47,15 @@ func (a *program) keyCommand() *cobra.Command {
 	removeCommand := &cobra.Command{
 		Use: "remove IMAGE", Short: "Remove a key slot, by number or by its password",
 		Long: "Removes the key slot with the number --slot, or the one that the given password opens. The last slot goes only with\n" +
-			"--force: without it nobody can open the container again.",
+			"--force, and after a question: without it nobody can open the container again.",
 		Example: "  coffer key remove photos.img --slot 1\n  coffer key remove photos.img --password-stdin",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(c *cobra.Command, args []string) error { return a.keyRemove(c, remove, args[0]) },
 	}
 	remove.container.register(removeCommand.Flags())
 	removeCommand.Flags().IntVar(&remove.slot, "slot", -1, "number of the slot")
-	removeCommand.Flags().BoolVar(&remove.force, "force", false, "also the last one")
+	removeCommand.Flags().BoolVar(&remove.force, "force", false, "also the last one, once its name has been typed")
+	removeCommand.Flags().BoolVar(&remove.yes, "yes", false, "with --force: do not ask")
 	return a.group("key", groupKeys, "Key slots: list, add, remove, change", "  coffer key list photos.img\n  coffer key add photos.img",
 		listCommand, addCommand, removeCommand, changeCommand, a.laterCommand("reencrypt"))
 }
@@ -139,7 +142,7 @@ func (a *program) keyRemove(c *cobra.Command, f *keyFlags, image string) error {
 	if err := session.CheckKeyTarget(target); err != nil {
 		return err
 	}
-	request := session.RemoveKeyRequest{Target: target, Slot: f.slot, Force: f.force}
+	request := session.RemoveKeyRequest{Target: target, Slot: f.slot}
 	if c.Flags().Changed("slot") {
 		if f.slot < 0 {
 			return usagef("--slot %d: slots count from 0", f.slot)
@@ -156,6 +159,13 @@ func (a *program) keyRemove(c *cobra.Command, f *keyFlags, image string) error {
 		request.Credential = &credential
 	}
 	slot, err := session.RemoveKey(c.Context(), request)
+	if f.force && session.IsLastKey(err) {
+		if err := a.confirm(c, f.yes, "This removes the last key of "+image+". Nobody will be able to open it again.", image); err != nil {
+			return err
+		}
+		request.Force = true
+		slot, err = session.RemoveKey(c.Context(), request)
+	}
 	if err != nil {
 		return err
 	}
@@ -271,7 +281,8 @@ func (a *program) confirm(c *cobra.Command, yes bool, warning, name string) erro
 		return usagef("%s: there is no terminal to confirm on; give --yes", commandName(c))
 	}
 	defer t.Close()
-	typed, err := askLine(c.Context(), t, warning+"\nType the name "+name+" to go on: ")
+	fmt.Fprintln(t, escape(warning))
+	typed, err := askLine(c.Context(), t, "Type the name "+name+" to go on: ")
 	if err != nil {
 		return err
 	}

@@ -96,7 +96,8 @@ func (a *program) run(ctx context.Context, args []string) int {
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 			err = &session.Error{Err: errors.New("interrupted"), Code: session.Interrupted}
 		} else if !a.started && a.out.err == nil {
-			err = &session.Error{Err: err, Code: session.Usage, Hint: "see `" + command.CommandPath() + " --help`"}
+			a.out.json = a.out.json || asksForJSON(args) // the mistake may stand before --json
+			err = &session.Error{Err: err, Code: session.Usage, Hint: usageHint(command, args)}
 		}
 		problem = session.Explain(err)
 		a.report(problem)

@@ -207,9 +207,30 @@ func TestDestroyAsksForTheName(t *testing.T) {
 	p = onTerminal(t, folder, "destroy", "d.img")
 	p.expect("Type the name d.img")
 	p.write("d.img\n")
-	p.ends(0)
+	if shown := p.ends(0); strings.Contains(shown, `\x0a`) {
+		t.Errorf("line ends are escaped:\n%s", shown)
+	}
 	if code, _, _ := start(t, folder, "ls", "d.img:/", "--password-file", "pw").wait(); code == 0 {
 		t.Errorf("%s opens after destroy", image)
+	}
+}
+
+func TestLastKeyAsksForTheName(t *testing.T) {
+	folder := t.TempDir()
+	makeImage(t, folder, "k.img", "16MiB")
+	p := onTerminal(t, folder, "key", "remove", "k.img", "--slot", "0", "--force")
+	p.expect("Nobody will be able to open it again.")
+	p.expect("Type the name k.img")
+	p.write("\n")
+	p.expect("nothing was changed")
+	p.ends(1)
+	run(t, folder, 0, "ls", "k.img:/", "--password-file", "pw")
+	p = onTerminal(t, folder, "key", "remove", "k.img", "--slot", "0", "--force")
+	p.expect("Type the name k.img")
+	p.write("k.img\n")
+	p.ends(0)
+	if code, _, _ := start(t, folder, "ls", "k.img:/", "--password-file", "pw").wait(); code == 0 {
+		t.Error("the container opens without a key")
 	}
 }
 

@@ -31,6 +31,8 @@ func (a *program) command() *cobra.Command {
 		SilenceUsage:      true,
 		PersistentPreRunE: func(*cobra.Command, []string) error { return a.begin() },
 	}
+	root.DisableSuggestions = true // usageHint makes them
+	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetOut(&a.out)
 	root.SetErr(a.stderr)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"coffer/fat32"
@@ -85,19 +86,34 @@ func Copy(ctx context.Context, from, to *Session, r CopyRequest) (*Record, error
 	}
 	plan, err := job.Plan(ctx)
 	if err != nil {
-		return nil, wrap("copy to "+r.Destination.String(), err)
+		return nil, to.explainSpace(r.Destination, wrap("copy to "+r.Destination.String(), err))
 	}
 	for _, note := range plan.Notes {
 		r.Report.send(Event{Kind: EventNote, Detail: note})
 	}
 	record, err := transfer.Run(ctx, plan)
-	err = wrap("copy to "+r.Destination.String(), err)
+	err = to.explainSpace(r.Destination, wrap("copy to "+r.Destination.String(), err))
 	if record != nil && r.Records != "" {
 		if saveErr := report.NewStore(r.Records).Save(record); saveErr != nil { // the files are where they belong all the same
 			r.Report.send(Event{Kind: EventWarning, Detail: "the record of this copy could not be kept: " + saveErr.Error()})
 		}
 	}
 	return record, err
+}
+
+// explainSpace says which disk is full when err is that a copy found no room: the container, or the one on the host that
+// holds the destination or the container. s is the container of the destination, nil for the host.
+func (s *Session) explainSpace(destination Place, err error) error {
+	var space *transfer.SpaceError
+	switch {
+	case err == nil || !errors.Is(err, syscall.ENOSPC):
+		return err
+	case s == nil || !destination.Inside():
+		return &Error{What: "copy", Err: err, Hint: "free space on the disk that holds " + destination.Path}
+	case errors.As(err, &space) && space.NeedBytes <= s.Volume.StatFS().FreeBytes:
+		return &Error{What: "copy", Err: err, Hint: "there is room inside; free space on the disk that holds " + destination.Image}
+	}
+	return err
 }
 
 // place is one side of a copy as package transfer takes it. A nil session is the host.

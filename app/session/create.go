@@ -62,11 +62,13 @@ type Created struct {
 
 // Bounds of new containers.
 const (
-	minPayloadBytes = 128 << 10 // a FAT12 volume with room for a file or two
-	maxPayloadBytes = 16 << 40  // FAT32 with 4 KiB sectors
-	maxCluster      = 64 << 10  // the most every system reads
-	maxLabel        = 11        // characters of a FAT label
-	minKDFMemory    = 8 << 10   // RFC 9106: 8 KiB a lane
+	minPayloadBytes      = 128 << 10 // a FAT12 volume with room for a file or two
+	minHeaderBytes       = 1 << 20   // of the smallest LUKS2 container
+	minLUKS2PayloadBytes = 256 << 10 // and what is behind it
+	maxPayloadBytes      = 16 << 40  // FAT32 with 4 KiB sectors
+	maxCluster           = 64 << 10  // the most every system reads
+	maxLabel             = 11        // characters of a FAT label
+	minKDFMemory         = 8 << 10   // RFC 9106: 8 KiB a lane
 )
 
 // CheckCreate refuses what cannot be made before a password is asked for.
@@ -98,6 +100,9 @@ func CheckCreate(r CreateRequest) error {
 	if r.Target.Format == FormatRaw && r.Cipher != "" {
 		return usage("--cipher makes no sense with --format raw, which does not encrypt")
 	}
+	if err := r.bigEnough(); err != nil {
+		return usage("%w", err)
+	}
 	if largest := max(r.SizeBytes, r.UsableBytes); largest > maxPayloadBytes {
 		return usage("%d bytes are more than the 16 TiB a FAT volume can have", largest)
 	}
@@ -109,6 +114,21 @@ func CheckCreate(r CreateRequest) error {
 		err = fmt.Errorf("%s is not a folder", r.From)
 	}
 	return wrap("create "+r.Target.Path, err)
+}
+
+// bigEnough refuses sizes that hold no volume.
+func (r CreateRequest) bigEnough() error {
+	payload, header, what := int64(minPayloadBytes), int64(0), "a FAT volume"
+	if r.Target.Format != FormatRaw {
+		payload, header, what = minLUKS2PayloadBytes, minHeaderBytes, "a LUKS2 container"
+	}
+	if r.UsableBytes > 0 && r.UsableBytes < payload {
+		return fmt.Errorf("%d usable bytes are too few: %s needs at least %d", r.UsableBytes, what, payload)
+	}
+	if r.SizeBytes > 0 && r.SizeBytes < header+payload {
+		return fmt.Errorf("a file of that size (%d) is too small: %s needs at least %d bytes", r.SizeBytes, what, header+payload)
+	}
+	return nil
 }
 
 // minSector is the sector size to use when the container's format would choose a larger one than the clusters allow; 0

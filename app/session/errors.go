@@ -24,8 +24,20 @@ func (e *Error) Error() string {
 	if errors.As(e.Err, &path) && why == path.Error() && strings.HasSuffix(e.What, path.Path) {
 		why = path.Err.Error()
 	}
-	verb, _, _ := strings.Cut(e.What, " ")
-	return e.What + ": " + strings.TrimPrefix(strings.TrimPrefix(why, e.What+": "), verb+": ")
+	verb, object, _ := strings.Cut(e.What, " ")
+	return e.What + ": " + withoutObject(object, strings.TrimPrefix(strings.TrimPrefix(why, e.What+": "), verb+": "))
+}
+
+// withoutObject leaves out openings of why such as "open image photos.img: " when the object has been named already.
+func withoutObject(object, why string) string {
+	for object != "" {
+		head, rest, found := strings.Cut(why, object+": ")
+		if !found || strings.Contains(head, ":") || head != "" && !strings.HasSuffix(head, " ") {
+			break
+		}
+		why = rest
+	}
+	return why
 }
 
 // Unwrap gives the reason.

@@ -19,6 +19,9 @@ type rule struct {
 	hint  string
 }
 
+// hostFullHint is for a full disk outside of the container.
+const hostFullHint = "free space on the disk that holds the container or the target"
+
 // rules are tried in order; the first that fits decides. This is the only table from errors to exit codes and hints.
 func rules() []rule {
 	return []rule{
@@ -27,14 +30,15 @@ func rules() []rule {
 		{[]error{container.ErrNoCredential}, NoCredential, "give --password-stdin, --password-fd N, --password-file F or --keyfile F"},
 		{[]error{container.ErrInUse}, InUse, "close the other program, or wait until it is done"},
 		{[]error{image.ErrChanged}, Failed, "the container file was replaced, cut or removed while it was open; nothing was written to the new one"},
+		{[]error{container.ErrNoSpace, syscall.EDQUOT}, NoSpace, hostFullHint},
 		{[]error{fat32.ErrNoSpace}, NoSpace, "remove files inside, or make a bigger container"},
-		{[]error{image.ErrFileTooLarge}, NoSpace, "this file system or limit does not allow a file of that size; put the container elsewhere"},
-		{[]error{container.ErrNoSpace, syscall.ENOSPC}, NoSpace, "free space on the disk that holds the container or the target"},
-		{[]error{container.ErrDamagedHeader}, Damaged, "with a header backup: `coffer header restore IMAGE FILE`"},
+		{[]error{image.ErrFileTooLarge, syscall.EFBIG}, NoSpace, "this file system or limit does not allow a file of that size; write it elsewhere, or raise the limit"},
+		{[]error{syscall.ENOSPC}, NoSpace, hostFullHint},
+		{[]error{container.ErrDamagedHeader}, Damaged, "with a header backup: `coffer header restore IMAGE FILE`; if the file was cut short, restore it from a copy"},
 		{[]error{fat32.ErrNotFAT}, Damaged, "there is another file system inside, or its first sector is damaged: `coffer check IMAGE --salvage FOLDER` looks for files"},
 		{[]error{fat32.ErrCorrupt}, Damaged, "`coffer check IMAGE` shows the damage, `--repair` mends it, `--salvage FOLDER` saves what can be read"},
-		{[]error{container.ErrNotContainer}, Unsupported, "if it is a bare FAT volume and you mean it unencrypted, add --format raw"},
-		{[]error{container.ErrLastSlot}, Failed, "without it nobody can open the container again; --force removes it all the same"},
+		{[]error{container.ErrNotContainer}, Unsupported, "if it is a bare FAT volume and you mean it unencrypted, add --format raw; if it was a container, its header is destroyed: with a backup of it, `coffer header restore IMAGE FILE`"},
+		{[]error{container.ErrLastSlot}, Failed, "without it nobody can open the container again; --force removes it all the same, after a question"},
 		{[]error{container.ErrMismatch}, Failed, "--force restores a backup of another container all the same"},
 		{[]error{container.ErrTooSmall, container.ErrInvalid}, Usage, ""},
 		{[]error{container.ErrUnsupported, errors.ErrUnsupported}, Unsupported, ""},

@@ -36,6 +36,10 @@ func TestExitCodes(t *testing.T) {
 		{fat32.ErrNoSpace, NoSpace, "bigger container"},
 		{&transfer.SpaceError{NeedBytes: 2, FreeBytes: 1}, NoSpace, ""},
 		{container.ErrFileTooLarge, NoSpace, "elsewhere"},
+		{syscall.EFBIG, NoSpace, "limit"},
+		{syscall.EDQUOT, NoSpace, "on the disk"},
+		{fmt.Errorf("%w below the volume: %w", fat32.ErrNoSpace, container.ErrNoSpace), NoSpace, "on the disk"},
+		{container.ErrNotContainer, Unsupported, "header restore"},
 		{container.ErrUnsupported, Unsupported, ""},
 		{container.ErrNotContainer, Unsupported, "--format raw"},
 		{container.ErrNoCredential, NoCredential, "--password-stdin"},
@@ -74,6 +78,10 @@ func TestSentencesSayThingsOnce(t *testing.T) {
 	_, missing := os.Open("/nothing/here")
 	for err, want := range map[error]string{
 		wrap("open a.img", fmt.Errorf("open a.img: %w", container.ErrWrongKey)): "open a.img: " + container.ErrWrongKey.Error(),
+		wrap("open a.img", errors.New("inspect a.img: no")):                     "open a.img: no",
+		wrap("open a.img", errors.New("open image a.img: open a.img: no")):      "open a.img: no",
+		wrap("open a.img", errors.New("it is b: inspect a.img: no")):            "open a.img: it is b: inspect a.img: no",
+		wrap("open a.img", errors.New("xa.img: no")):                            "open a.img: xa.img: no",
 		wrap("open /nothing/here", missing):                                     "open /nothing/here: no such file or directory",
 		wrap("copy to x", errors.New("copy: no")):                               "copy to x: no",
 		wrap("a", wrap("b", errors.New("c"))):                                   "b: c",

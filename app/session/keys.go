@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 
 	"coffer/container"
@@ -42,6 +43,9 @@ type RemoveKeyRequest struct {
 	Force      bool        // also the last one
 }
 
+// IsLastKey says whether a key was not removed because it is the last one.
+func IsLastKey(err error) bool { return errors.Is(err, container.ErrLastSlot) }
+
 // RemoveKey removes a key slot, wipes its key material and returns its number.
 func RemoveKey(ctx context.Context, r RemoveKeyRequest) (int, error) {
 	options := container.KeyOptions{Deriver: deriver(), Force: r.Force}
@@ -65,7 +69,7 @@ func BackupHeader(t Target, to string) error {
 	return wrap("back up the header of "+t.Path, container.BackupHeader(t.Path, to))
 }
 
-// CheckRestore says whether both files of a header restore are there, before anybody is asked to confirm it.
+// CheckRestore says whether both files of a header restore are there, and the second can be a header, before anybody is asked to confirm it.
 func CheckRestore(t Target, from string) error {
 	if t.Format == FormatRaw {
 		return CheckKeyTarget(t)
@@ -74,6 +78,9 @@ func CheckRestore(t Target, from string) error {
 		if _, err := os.Stat(path); err != nil {
 			return wrap("restore a header", err)
 		}
+	}
+	if _, err := container.Inspect(from, container.Auto); errors.Is(err, container.ErrNotContainer) {
+		return &Error{What: "restore the header of " + t.Path, Err: fmt.Errorf("%s is not a header backup", from), Code: Unsupported}
 	}
 	return nil
 }
