@@ -160,14 +160,8 @@ func (b *batch) closed(o *output, dropped bool) {
 // sync makes everything complete so far durable and tells.
 func (b *batch) sync() error {
 	b.mu.Lock()
-	waiting, fresh, lines := b.waiting, b.fresh, b.lines
-	b.waiting, b.fresh, b.lines, b.since = nil, nil, nil, 0
-	var parts []stateLine
-	for o, p := range b.parts {
-		if p.reached > 0 {
-			parts = append(parts, stateLine{Part: p.part, Of: o.path, Size: o.node.size, Modified: o.node.modified.UnixNano(), Bytes: p.reached})
-		}
-	}
+	lines := b.lines
+	b.lines = nil
 	b.mu.Unlock()
 	// The lines of earlier batches only: those of this one are not true yet.
 	b.stateMu.Lock()
@@ -176,6 +170,22 @@ func (b *batch) sync() error {
 	if err != nil {
 		return err
 	}
+	return b.settle()
+}
+
+// settle is sync without writing to the state file, for the end of a run: the
+// last bytes of the target may be taken.
+func (b *batch) settle() error {
+	b.mu.Lock()
+	waiting, fresh := b.waiting, b.fresh
+	b.waiting, b.fresh, b.since = nil, nil, 0
+	var parts []stateLine
+	for o, p := range b.parts {
+		if p.reached > 0 {
+			parts = append(parts, stateLine{Part: p.part, Of: o.path, Size: o.node.size, Modified: o.node.modified.UnixNano(), Bytes: p.reached})
+		}
+	}
+	b.mu.Unlock()
 	if err := b.e.plan.target.sync(); err != nil {
 		return fmt.Errorf("sync: %w", err)
 	}

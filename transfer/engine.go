@@ -29,6 +29,8 @@ type engine struct {
 	tell   *teller
 	next   atomic.Int64 // next item
 
+	recopied atomic.Int64 // items that were taken for copies of an earlier run and were none
+
 	mu     sync.Mutex
 	fatal  error // first error that stops everything
 	copied []copiedFile
@@ -61,6 +63,7 @@ func (e *engine) fatalErr() error {
 // worker is one file at a time.
 type worker struct {
 	scratch []byte
+	other   []byte // a block of the target, for comparing
 }
 
 // copyAll runs the workers over all items.
@@ -89,6 +92,8 @@ func (e *engine) one(w *worker, i int32) {
 	switch {
 	case e.plan.folders[it.folder].failed:
 		err = fileFailed(ReasonFolder, errors.New("its folder could not be made"))
+	case it.flags&flagCompare != 0:
+		err = e.compared(w, i)
 	case it.flags&flagResumed != 0:
 		err = e.resumed(w, i)
 	case it.flags&flagCut != 0:
@@ -335,8 +340,10 @@ func (o *output) copy(w *worker, src input, off int64, feed func([]byte), wanted
 	e := o.e
 	opt := createOptions{path: o.path, size: o.node.size, like: o.node}
 	var start int64
-	if o.e.job.Resume && o.path != e.plan.targetPath(o.item) && e.plan.state.has(o.path, o.node.size, o.node.modified) {
-		if there, err := e.plan.target.stat(o.path); err == nil && alike(o.node, there) {
+	if o.e.job.Resume && o.path != e.plan.targetPath(o.item) {
+		if has, err := o.hasPart(w, src, off); err != nil {
+			return err
+		} else if has {
 			return stream(e.ctx, e.pool, src, off, o.node.size, w.scratch, func(p []byte, _ int64) error { feed(p); return nil })
 		}
 	}

@@ -37,6 +37,11 @@ func TestMain(m *testing.M) {
 type childSpec struct {
 	From, To, Image string
 	Resume, Report  bool
+	// Named copies the folder itself, to the path To on the host or /newp in the
+	// image; KillAt ends the process at that step, counted from 1: changes of the
+	// target tree on the host, writes of the device in an image.
+	Named  bool
+	KillAt int64
 }
 
 // childMain copies and prints each durable path as it is announced.
@@ -51,8 +56,9 @@ func childMain(spec string) {
 	fail(json.Unmarshal([]byte(spec), &c))
 	to := host(c.To)
 	if c.Image != "" {
-		dev, err := openFileDevice(c.Image)
+		file, err := openFileDevice(c.Image)
 		fail(err)
+		dev := &mortalDevice{fileDevice: file, left: c.KillAt}
 		v, err := fat32.Mount(dev, fat32.MountOptions{Location: time.UTC, CommitInterval: 20 * time.Millisecond})
 		fail(err)
 		to = Place{Volume: v, Path: "/", SizeBytes: dev.Size()}
@@ -64,8 +70,17 @@ func childMain(spec string) {
 				fmt.Println(p)
 			}
 		}}
+	if c.Named {
+		j.Sources[0].Contents, j.Overwrite = false, OverwriteFail
+		if c.Image != "" {
+			j.Destination.Path = "/newp"
+		}
+	}
 	p, err := j.Plan(context.Background())
 	fail(err)
+	if c.KillAt > 0 && c.Image == "" {
+		p.target = &mortalTree{tree: p.target, left: c.KillAt}
+	}
 	rec, err := Run(context.Background(), p)
 	fail(err)
 	if c.Report {

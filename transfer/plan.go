@@ -30,8 +30,9 @@ type Plan struct {
 
 	// Files, Directories and Bytes are what will be copied. Bytes is payload.
 	Files, Directories, Bytes int64
-	// Resumed counts files that an interrupted run already made durable.
-	Resumed int64
+	// Resumed counts files that an interrupted run already copied; AlreadyThere
+	// those of a run that reached its end, found by size and time.
+	Resumed, AlreadyThere int64
 	// NeedBytes is what the target must find, cluster waste and folder growth
 	// included; FreeBytes what it has, -1 if unknown.
 	NeedBytes, FreeBytes int64
@@ -67,9 +68,10 @@ const (
 	flagReplace itemFlags = 1 << iota // a file at the target is to be replaced
 	flagCut                           // to be cut into parts
 	flagJoin                          // to be joined from parts
-	flagResumed                       // already durable from an earlier run
+	flagResumed                       // already there from an earlier run
 	flagDone                          // copied: set while running
 	flagDurable                       // named by a durable event: set while running
+	flagCompare                       // with flagResumed: looks like ours, but only its content tells
 )
 
 // Problems is what is known before copying to be left out or to fail.

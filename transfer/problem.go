@@ -28,6 +28,7 @@ const (
 	ReasonCollision     = "name-collision"    // equals another selected name but for case or Unicode form
 	ReasonExists        = "exists"            // the target exists and must not be replaced
 	ReasonKept          = report.ReasonPolicy // the target exists and is kept, as asked
+	ReasonThere         = report.ReasonThere  // with resume: an earlier run copied it already
 	ReasonType          = "type-conflict"     // a folder stands where a file should go, or the other way round
 	ReasonTargetLink    = "target-link"       // a link stands in the target's way: not followed
 	ReasonDirectoryFull = "directory-full"    // 65,534 slots per folder

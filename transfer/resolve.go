@@ -90,8 +90,8 @@ func resolveTarget(j *Job, ops []operand) (landing, error) {
 	}
 	whole := landing{root: joinRoot(d, root, name)}
 	if exists && kindThere == kindFolder {
-		if j.Resume && len(ops) == 1 && stateExists(d, into, ops) {
-			return into, nil // the interrupted run made this folder under this name
+		if j.Resume && len(ops) == 1 && earlierNamed(j, ops[0], into, whole) {
+			return into, nil
 		}
 		return whole, nil
 	}

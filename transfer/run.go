@@ -115,6 +115,13 @@ func (r *runner) run(ctx context.Context) error {
 	if err := p.state.begin(); err != nil {
 		return err
 	}
+	// In a volume nothing is on the disk until it is flushed, in any order: what
+	// says that the new folder is ours must be there before the folder.
+	if v, ok := p.target.(*volumeTree); ok && p.state.named && !p.state.idle {
+		if err := v.sync(); err != nil {
+			return fmt.Errorf("sync: %w", err)
+		}
+	}
 	if err := r.copyAndSync(ctx); err != nil {
 		return err
 	}
@@ -167,8 +174,9 @@ func (r *runner) copyAndSync(ctx context.Context) error {
 	end()
 	if err == nil {
 		end = r.stage(StageSync, &r.rec.Seconds.Sync, &r.rec.CPU.Sync)
-		if err = e.plan.state.remove(); err == nil {
-			err = e.batch.sync()
+		// The state goes last: without it, what stands at the target counts as durable.
+		if err = e.batch.settle(); err == nil {
+			err = r.endState()
 		}
 		end()
 	}
@@ -180,6 +188,21 @@ func (r *runner) copyAndSync(ctx context.Context) error {
 		return r.why(ctx, err)
 	}
 	return nil
+}
+
+// endState removes the state of a run that reached its end. A run that is resumed
+// until all is well keeps it while files fail: it also tells where copies land.
+func (r *runner) endState() error {
+	r.e.tell.mu.Lock()
+	failed := report.Sum(r.plan.found.failed)
+	r.e.tell.mu.Unlock()
+	if r.plan.job.Resume && failed > 0 {
+		if err := r.e.batch.leave(); !isNoSpace(err) {
+			return err
+		}
+		return r.plan.state.keep()
+	}
+	return r.plan.state.remove()
 }
 
 // fill completes the record.
@@ -201,6 +224,9 @@ func (r *runner) fill(err error) {
 		rec.Rates = r.e.rate.Summary(rec.Files)
 	}
 	rec.Resumed = p.Resumed
+	if r.e != nil {
+		rec.Resumed -= r.e.recopied.Load()
+	}
 	maps.Copy(rec.Skipped, p.found.skipped)
 	maps.Copy(rec.Failed, p.found.failed)
 	rec.Problems, rec.ProblemsDropped = p.found.list, p.found.dropped

@@ -49,6 +49,7 @@ type scanner struct {
 	replacedBytes   int64 // allocated to files that will be replaced
 	largestReplaced int64
 	oddTimes        int64
+	adds            bool // something is to be written
 }
 
 func (s *scanner) run() error {
@@ -77,6 +78,7 @@ func (s *scanner) run() error {
 	if s.plan.state, err = openState(s.plan.target, stateName(ops, to), s.job.Resume); err != nil {
 		return err
 	}
+	s.plan.state.named = to.as != "" && ops[0].node.kind == kindFolder
 	if err := s.scanOperands(ops, to); err != nil {
 		return err
 	}
@@ -145,6 +147,7 @@ func (s *scanner) addFolder(f folder) {
 	if f.to != "" {
 		s.plan.Directories++
 	}
+	s.adds = s.adds || !f.made
 }
 
 // drain looks into folders until none is left.
@@ -372,11 +375,11 @@ func (s *scanner) takeFile(at int32, n node, target string, there node, exists b
 		s.plan.items[i].flags |= flagJoin
 		s.plan.joined[i] = n.join
 	}
-	if s.plan.state.has(s.plan.targetPath(i), n.size, n.modified) && exists && alike(n, there) {
-		s.plan.items[i].flags |= flagResumed
-		s.plan.Resumed++
+	if s.job.Resume && exists && alike(n, there) {
+		s.there(i, s.plan.state.has(s.plan.targetPath(i), n.size, n.modified))
 		return true
 	}
+	s.adds = true
 	s.plan.Files++
 	s.plan.Bytes += n.size
 	s.plan.NeedBytes += s.plan.rules.allocated(n.size)
@@ -385,34 +388,6 @@ func (s *scanner) takeFile(at int32, n node, target string, there node, exists b
 		s.replacedBytes += old
 		s.largestReplaced = max(s.largestReplaced, old)
 	}
-	return true
-}
-
-// alike tells whether a copy has size and time of its source, as far as FAT
-// keeps times.
-func alike(source, copied node) bool {
-	d := source.modified.Sub(copied.modified)
-	return source.size == copied.size && d <= 2*time.Second && d >= -2*time.Second
-}
-
-// mayReplace applies the overwrite policy to a file that exists at the target.
-func (s *scanner) mayReplace(from string, n, there node, it *item) bool {
-	if there.kind != kindFile {
-		s.fail(from, conflict(there), fmt.Errorf("%q at the target is not a file", there.name))
-		return false
-	}
-	switch {
-	case s.job.Resume && alike(n, there): // ours, of the interrupted run
-	case s.job.Overwrite == OverwriteReplace:
-	case s.job.Overwrite == OverwriteNewer && n.modified.Sub(there.modified) > 2*time.Second:
-	case s.job.Overwrite == OverwriteFail:
-		s.fail(from, ReasonExists, fmt.Errorf("%q exists at the target", there.name))
-		return false
-	default:
-		s.skip(from, ReasonKept, "exists at the target and is kept, as asked")
-		return false
-	}
-	it.flags |= flagReplace
 	return true
 }
 
@@ -442,6 +417,10 @@ func (s *scanner) finish() {
 	p.FreeBytes = p.rules.freeBytes
 	p.NeedBytes -= max(0, s.replacedBytes-s.largestReplaced*int64(s.job.Workers))
 	p.NeedBytes = max(p.NeedBytes, 0)
+	if !s.adds {
+		p.NeedBytes = 0
+		p.state.idle = true
+	}
 	if p.FreeBytes >= 0 && p.NeedBytes > p.FreeBytes {
 		p.SpaceErr = &SpaceError{NeedBytes: p.NeedBytes, FreeBytes: p.FreeBytes}
 	}

@@ -75,6 +75,7 @@ func (s *scanner) childCut(at int32, n node, target string, names map[string]str
 	}
 	it := item{name: n.name, size: n.size, modified: n.modified.UnixNano(), place: n.place, folder: at, flags: flagCut}
 	slots, need := 0, s.plan.rules.allocated(manifestMaxBytes/1024)
+	finished := s.job.Resume && !s.plan.state.found && !s.job.Move && !s.job.Verify // else parts are compared
 	for i, name := range all {
 		if err := s.plan.rules.check(name); err != nil {
 			var fe *fileError
@@ -91,10 +92,13 @@ func (s *scanner) childCut(at int32, n node, target string, names map[string]str
 		part := n
 		if i > 0 {
 			part.size = sizes[i-1]
-			need += s.plan.rules.allocated(part.size)
+			if !exists || !s.job.Resume || !alike(part, there) {
+				need += s.plan.rules.allocated(part.size)
+			}
 		} else {
 			part.size = there.size // the manifest's own size cannot be known yet
 		}
+		finished = finished && exists && alike(part, there)
 		if exists && !s.mayReplace(from, part, there, &it) {
 			return 0
 		}
@@ -117,6 +121,11 @@ func (s *scanner) childCut(at int32, n node, target string, names map[string]str
 	if target != n.name {
 		s.plan.renamed[int32(len(s.plan.items)-1)] = target
 	}
+	if finished {
+		s.there(int32(len(s.plan.items)-1), false)
+		return slots
+	}
+	s.adds = true
 	s.plan.Files++
 	s.plan.Bytes += n.size
 	s.plan.NeedBytes += need

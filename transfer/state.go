@@ -60,6 +60,8 @@ type resumeState struct {
 	parts  map[string]partState // by final path
 	found  bool
 	resume bool
+	named  bool // the source folder gets a name of its own at the target
+	idle   bool // nothing is to be written: no file is made, which may find no room
 	// garbage are part files seen in target folders.
 	garbage []string
 
@@ -211,6 +213,10 @@ func (s *resumeState) begin() error {
 				return fmt.Errorf("remove the part of an interrupted copy: %w", err)
 			}
 		}
+	}
+	if s.idle && !s.found {
+		s.over = true
+		return nil
 	}
 	resume := s.resume && s.found && s.end > 0
 	f, err := s.tree.create(createOptions{path: s.name, part: s.name, resume: resume})

@@ -32,7 +32,7 @@ type teller struct {
 }
 
 func newTeller(p *Plan, r *rate.Recorder) *teller {
-	t := &teller{to: p.job.OnEvent, rate: r, totalFiles: p.Files + p.Resumed, totalBytes: p.Bytes, found: p.found, quit: make(chan struct{}), done: make(chan struct{})}
+	t := &teller{to: p.job.OnEvent, rate: r, totalFiles: p.Files + p.Resumed + p.AlreadyThere, totalBytes: p.Bytes, found: p.found, quit: make(chan struct{}), done: make(chan struct{})}
 	go t.run()
 	return t
 }

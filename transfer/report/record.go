@@ -133,13 +133,14 @@ type Problem struct {
 }
 
 // Incomplete tells whether something selected did not arrive: files failed, or
-// were skipped for a reason other than the overwrite policy the user chose.
+// were skipped for a reason other than the overwrite policy the user chose or
+// that an earlier run had copied them.
 func (r *Record) Incomplete() bool {
 	if len(r.Failed) > 0 {
 		return true
 	}
 	for reason := range r.Skipped {
-		if reason != ReasonPolicy {
+		if reason != ReasonPolicy && reason != ReasonThere {
 			return true
 		}
 	}
@@ -148,6 +149,10 @@ func (r *Record) Incomplete() bool {
 
 // ReasonPolicy counts files the user's own overwrite policy left alone.
 const ReasonPolicy = "exists-kept"
+
+// ReasonThere counts files that a resumed copy found already there, finished by
+// an earlier run. They are counted, not named.
+const ReasonThere = "already-there"
 
 // Sum adds up counts by reason.
 func Sum(counts map[string]int64) int64 {
