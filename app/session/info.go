@@ -17,9 +17,9 @@ func (s Slot) Describe() string {
 	if s.MemoryKiB > 0 {
 		words = append(words, memory(s.MemoryKiB))
 	}
-	words = append(words, fmt.Sprintf("%d iterations", s.Iterations))
+	words = append(words, count(s.Iterations, "iteration"))
 	if s.Threads > 0 {
-		words = append(words, fmt.Sprintf("%d threads", s.Threads))
+		words = append(words, count(uint64(s.Threads), "thread"))
 	}
 	if s.Hash != "" {
 		words = append(words, s.Hash)
@@ -91,6 +91,14 @@ func (s *Session) FileSystem() *FileSystemInfo {
 		SectorSizeBytes: geometry.SectorSize, Clusters: geometry.ClusterCount, TotalBytes: space.TotalBytes, FreeBytes: space.FreeBytes,
 		Dirty: s.Volume.WasDirty(),
 	}
+}
+
+// count is a number of things in words: "1 thread", "4 threads".
+func count(n uint64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // memory is an amount of KiB in words.

@@ -205,8 +205,8 @@ func (s *Session) mendAfterCut(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if count := len(mended.Findings); count > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("%s was not closed cleanly; %d leftovers of the interruption were tidied up", s.target.Path, count))
+	if found := len(mended.Findings); found > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("%s was not closed cleanly; tidied up: %s of the interruption", s.target.Path, count(uint64(found), "leftover")))
 	}
 	return nil
 }
