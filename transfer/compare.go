@@ -34,7 +34,7 @@ func (e *engine) compared(w *worker, i int32) error {
 		return err
 	}
 	e.batch.completed(i, e.plan.targetPath(i), n)
-	e.remember(i, -1, sum)
+	e.remember(i, -1, sum, 0)
 	return nil
 }
 

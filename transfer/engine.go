@@ -29,6 +29,7 @@ type engine struct {
 	tell   *teller
 	next   atomic.Int64 // next item
 
+	wasted   atomic.Int64 // bytes booked for copies that were given up
 	recopied atomic.Int64 // items that were taken for copies of an earlier run and were none
 
 	mu     sync.Mutex
@@ -41,6 +42,7 @@ type engine struct {
 type copiedFile struct {
 	item int32
 	part int32 // of a cut item; -1: the whole
+	size int64 // bytes booked for it
 	sum  [sha256.Size]byte
 }
 
@@ -211,16 +213,16 @@ func (e *engine) copyWhole(w *worker, i int32) error {
 		return err
 	}
 	e.batch.completed(i, path, n)
-	e.remember(i, -1, sum)
+	e.remember(i, -1, sum, out.booked)
 	return nil
 }
 
 // remember keeps the digest of a copy for the verification.
-func (e *engine) remember(i, part int32, sum hash.Hash) {
+func (e *engine) remember(i, part int32, sum hash.Hash, booked int64) {
 	if !e.job.Verify || sum == nil {
 		return
 	}
-	c := copiedFile{item: i, part: part}
+	c := copiedFile{item: i, part: part, size: booked}
 	sum.Sum(c.sum[:0])
 	e.mu.Lock()
 	e.copied = append(e.copied, c)
@@ -244,7 +246,7 @@ func (e *engine) resumed(w *worker, i int32) error {
 		if err != nil {
 			return err
 		}
-		e.remember(i, -1, sum)
+		e.remember(i, -1, sum, 0)
 	}
 	e.batch.settled(i, true)
 	return nil
@@ -261,8 +263,10 @@ func (e *engine) copyCut(w *worker, i int32) (err error) {
 	whole := sha256.New()
 	var off int64
 	var made []string
+	var booked int64
 	defer func() {
 		if err != nil && !isCancel(err) { // parts of a file that was not copied are of no use
+			e.wasted.Add(booked)
 			for _, p := range made {
 				e.plan.target.remove(p)
 			}
@@ -280,10 +284,11 @@ func (e *engine) copyCut(w *worker, i int32) (err error) {
 			return err
 		}
 		made = append(made, out.path)
+		booked += out.booked
 		off += size
 		m.Parts = append(m.Parts, manifestPart{Name: partName(m.Name, k), SizeBytes: size, SHA256: hex.EncodeToString(sum.Sum(nil))})
 		e.batch.completedPart(out.path, part)
-		e.remember(i, int32(k), sum)
+		e.remember(i, int32(k), sum, out.booked)
 	}
 	if err := checkSource(src, n); err != nil {
 		return err
@@ -332,6 +337,7 @@ type output struct {
 	path    string
 	node    node
 	replace bool
+	booked  int64 // bytes the target took in this run
 }
 
 // copy streams node.size bytes of src from off into the file. feed sees all of
@@ -387,6 +393,7 @@ func (o *output) copy(w *worker, src input, off int64, feed func([]byte), wanted
 	}
 	if err := e.writeErr(dst.publish(o.node, o.replace)); err != nil {
 		e.batch.closed(o, true)
+		e.wasted.Add(o.booked)
 		return err
 	}
 	e.batch.closed(o, false)
@@ -396,6 +403,7 @@ func (o *output) copy(w *worker, src input, off int64, feed func([]byte), wanted
 func (o *output) write(dst targetFile, p []byte, at int64, named bool) error {
 	n, err := dst.WriteAt(p, at)
 	o.e.rate.Book(int64(n))
+	o.booked += int64(max(n, 0))
 	o.e.batch.accepted(int64(n))
 	if err != nil {
 		return o.e.writeErr(err)
@@ -414,6 +422,7 @@ func (o *output) abandon(dst targetFile, part string, cause error) error {
 		return errors.Join(cause, dst.keep())
 	}
 	o.e.batch.closed(o, true)
+	o.e.wasted.Add(o.booked)
 	if err := dst.discard(); err != nil && !isNoSpace(err) && o.e.plan.brokenTarget() == nil && !errors.Is(err, fs.ErrClosed) {
 		return errors.Join(cause, err)
 	}

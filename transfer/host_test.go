@@ -269,6 +269,10 @@ func TestSourceChangesWhileRead(t *testing.T) {
 		if rec.Failed[ReasonChanged] != 1 || rec.Files != 1 || rec.Outcome != report.Partial {
 			t.Errorf("%s: %v, %d files", name, rec.Problems, rec.Files)
 		}
+		booked := rec.Rates.Average * (rec.Seconds.Copy + rec.Seconds.Sync) // all that was accepted
+		if full := int64(40 * blockBytes); rec.Bytes != 5 || rec.FailedBytes <= 0 || name != "shrinks" && rec.FailedBytes != full || booked < 0.9*float64(rec.FailedBytes) || booked > 1.1*float64(5+rec.FailedBytes) {
+			t.Errorf("%s: %d bytes arrived, %d did not, average tells of %v", name, rec.Bytes, rec.FailedBytes, booked)
+		}
 		if got := snapshot(t, filepath.Join(base, "dst")); len(got) != 2 {
 			t.Errorf("%s: target holds %v", name, got)
 		}

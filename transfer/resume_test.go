@@ -275,6 +275,9 @@ func TestVerifyFindsWrongBits(t *testing.T) {
 	if rec.Failed[ReasonMismatch] != 1 || rec.Verified != 1 || rec.Moved != 1 || rec.Files != 1 || rec.Outcome != report.Partial {
 		t.Fatalf("%+v %v", rec.Failed, rec.Problems)
 	}
+	if rec.Bytes != 5 || rec.FailedBytes != 3*blockBytes {
+		t.Fatalf("%d bytes arrived, %d did not", rec.Bytes, rec.FailedBytes)
+	}
 	sameBytes(t, filepath.Join(src, "large"), fill(3, 3*blockBytes))
 	if _, err := place.Volume.Stat("/src/large"); !errors.Is(err, fat32.ErrNotExist) {
 		t.Fatal("a wrong copy stands under its final name")

@@ -220,7 +220,8 @@ func (r *runner) fill(err error) {
 				rec.Directories++
 			}
 		}
-		rec.Bytes = r.e.rate.Bytes()
+		rec.FailedBytes = r.e.wasted.Load()
+		rec.Bytes = r.e.rate.Bytes() - rec.FailedBytes
 		rec.Rates = r.e.rate.Summary(rec.Files)
 	}
 	rec.Resumed = p.Resumed

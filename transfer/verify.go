@@ -70,6 +70,11 @@ func (e *engine) dropBad(bad map[int32]bool) {
 		}
 	}
 	e.moving = kept
+	for k := range e.copied {
+		if bad[e.copied[k].item] {
+			e.wasted.Add(e.copied[k].size)
+		}
+	}
 	for i := range bad {
 		e.plan.items[i].flags &^= flagDone
 	}

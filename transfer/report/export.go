@@ -181,6 +181,7 @@ func figureColumns() []column {
 		{"clockMHzStart", func(r *Record) string { return number(r.Machine.ClockMHzStart) }},
 		{"clockMHzEnd", func(r *Record) string { return number(r.Machine.ClockMHzEnd) }},
 		{"program", func(r *Record) string { return text(r.Program) }},
+		{"failedBytes", func(r *Record) string { return integer(r.FailedBytes) }},
 		{"series", func(r *Record) string {
 			parts := make([]string, len(r.Rates.Series))
 			for i, v := range r.Rates.Series {

@@ -9,7 +9,8 @@ import (
 //
 //	[label] 95 s  average=6.92 MB/s  max=14.0 MB/s  min=3.8 MB/s  (window 1 s)
 //
-// Control characters of the label are escaped. MB/s is 10^6 bytes per second.
+// Bytes written for copies that were given up are part of the rates; if there
+// are any, the bracket says so. Control characters of the label are escaped. MB/s is 10^6 bytes per second.
 func (r *Record) Line() string {
 	var b strings.Builder
 	label := r.Label
@@ -19,10 +20,14 @@ func (r *Record) Line() string {
 	fmt.Fprintf(&b, "[%s] %s s  average=%s MB/s  max=%s MB/s  min=%s MB/s  (", Escape(label),
 		significant(r.Seconds.Copy+r.Seconds.Sync), megabytes(r.Rates.Average), megabytes(r.Rates.Maximum), megabytes(r.Rates.Minimum))
 	if r.Rates.SingleWindow {
-		b.WriteString("single window)")
+		b.WriteString("single window")
 	} else {
-		fmt.Fprintf(&b, "window %s s)", trimZeros(fmt.Sprintf("%.3f", r.Rates.WindowSeconds)))
+		fmt.Fprintf(&b, "window %s s", trimZeros(fmt.Sprintf("%.3f", r.Rates.WindowSeconds)))
 	}
+	if r.FailedBytes > 0 {
+		fmt.Fprintf(&b, "; with %s MB of copies that were given up", megabytes(float64(r.FailedBytes)))
+	}
+	b.WriteByte(')')
 	return b.String()
 }
 

@@ -62,6 +62,9 @@ func markdownDetails(b *bufio.Writer, r *Record, names bool) {
 	}
 	fmt.Fprintf(b, "- %d files, %d folders, %d bytes; resumed %d, verified %d, moved %d; skipped %s; failed %s\n", r.Files, r.Directories, r.Bytes,
 		r.Resumed, r.Verified, r.Moved, orDash(counts(r.Skipped)), orDash(counts(r.Failed)))
+	if r.FailedBytes > 0 {
+		fmt.Fprintf(b, "- %d more bytes were written for copies that were given up; the rates count them\n", r.FailedBytes)
+	}
 	fmt.Fprintf(b, "- seconds: total %.3f, scan %.3f, copy %.3f, sync %.3f, verify %.3f\n", r.Seconds.Total, r.Seconds.Scan, r.Seconds.Copy, r.Seconds.Sync, r.Seconds.Verify)
 	fmt.Fprintf(b, "- rates MB/s: copy average %s, p5 %s, p50 %s, p95 %s; %s files/s\n", megabytes(r.Rates.CopyAverage), megabytes(r.Rates.P5),
 		megabytes(r.Rates.P50), megabytes(r.Rates.P95), significant(r.Rates.FilesPerSecond))

@@ -41,7 +41,8 @@ type Record struct {
 
 	Files       int64            `json:"files"`       // copied whole
 	Directories int64            `json:"directories"` // made or found
-	Bytes       int64            `json:"bytes"`       // payload accepted by the destination, each byte once
+	Bytes       int64            `json:"bytes"`       // payload that arrived, each byte once; parts kept for a resume included
+	FailedBytes int64            `json:"failedBytes"` // accepted too, but of copies that were given up; Rates count both
 	Resumed     int64            `json:"resumed"`     // files an interrupted run had already made durable
 	Verified    int64            `json:"verified"`    // files re-read and found equal
 	Moved       int64            `json:"moved"`       // sources deleted after their copy was durable

@@ -40,6 +40,11 @@ func TestLine(t *testing.T) {
 	if got := r.Line(); got != want {
 		t.Fatalf("got  %s\nwant %s", got, want)
 	}
+	r.FailedBytes = 21e6
+	if got := r.Line(); got != strings.TrimSuffix(want, ")")+"; with 21.0 MB of copies that were given up)" {
+		t.Fatal(got)
+	}
+	r.FailedBytes = 0
 	r.Label, r.Rates.SingleWindow = "x\x1b[31m\u202e", true
 	if got := r.Line(); strings.ContainsAny(got, "\x1b\u202e") || !strings.HasSuffix(got, "(single window)") {
 		t.Fatalf("%q", got)
