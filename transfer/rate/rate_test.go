@@ -51,8 +51,18 @@ func recompute(trace []write, window, copied, total time.Duration, files int64) 
 		}
 		s.Series = append(s.Series, float64(in)/window.Seconds())
 	}
-	if len(s.Series) == 0 {
-		s.SingleWindow = true
+	var inside float64
+	outside := true
+	for _, v := range s.Series {
+		inside += v * window.Seconds()
+	}
+	for _, v := range s.Series {
+		for _, w := range s.Series {
+			outside = outside && !(v <= s.Average && s.Average <= w)
+		}
+	}
+	if n := len(s.Series); n < 2 || math.Round(inside)*2 < float64(bytes) || n < 8 && outside {
+		s.Series, s.SingleWindow = nil, true
 		s.Maximum, s.Minimum, s.P5, s.P50, s.P95 = s.Average, s.Average, s.Average, s.Average, s.Average
 		return s
 	}
@@ -154,6 +164,9 @@ func TestSummaryAgreesWithTheTrace(t *testing.T) {
 		if got.Minimum > got.Maximum {
 			t.Fatalf("seed %d: minimum %v > maximum %v", seed, got.Minimum, got.Maximum)
 		}
+		if n := len(got.Series); n < 8 && (got.Minimum > got.Average || got.Average > got.Maximum) {
+			t.Fatalf("seed %d: %d windows, average %v outside %v..%v", seed, n, got.Average, got.Minimum, got.Maximum)
+		}
 		// Without a partial window the average lies between the extremes.
 		if w := time.Duration(math.Round(got.WindowSeconds * 1e9)); total%w == 0 && (got.Average > got.Maximum*(1+1e-9) || got.Average < got.Minimum*(1-1e-9)) {
 			t.Fatalf("seed %d: average %v outside %v..%v", seed, got.Average, got.Minimum, got.Maximum)
@@ -185,6 +198,43 @@ func TestSingleWindow(t *testing.T) {
 	}
 	if s.CopyAverage != 50000 || s.WindowSeconds != 0.05 {
 		t.Fatalf("%+v", s)
+	}
+}
+
+// What whole windows cannot tell about a short run is not told by them.
+func TestShortRunsAreReadable(t *testing.T) {
+	ms := time.Millisecond
+	for name, c := range map[string]struct {
+		trace  []write
+		total  time.Duration
+		single bool
+	}{
+		"one whole window":              {[]write{{10 * ms, 1000}, {60 * ms, 3000}}, 80 * ms, true},
+		"nothing in the whole windows":  {[]write{{260 * ms, 1000}}, 290 * ms, true},
+		"less than half":                {[]write{{10 * ms, 400}, {60 * ms, 500}, {110 * ms, 1000}}, 130 * ms, true},
+		"average above the maximum":     {[]write{{10 * ms, 1000}, {60 * ms, 1000}, {110 * ms, 1900}}, 110 * ms, true},
+		"two windows that tell it":      {[]write{{10 * ms, 1000}, {60 * ms, 3000}}, 100 * ms, false},
+		"long, with most bytes at last": {[]write{{10 * ms, 1000}, {9500 * ms, 9000}}, 9800 * ms, true},
+		"long, average over maximum":    {[]write{{10 * ms, 1000}, {1010 * ms, 1000}, {2010 * ms, 1000}, {3010 * ms, 1000}, {4010 * ms, 1000}, {5010 * ms, 1000}, {6010 * ms, 1000}, {7010 * ms, 1000}, {8010 * ms, 7000}}, 8500 * ms, false},
+	} {
+		s := replay(t, c.trace, 0, c.total, c.total, 1)
+		compare(t, s, recompute(c.trace, time.Second, c.total, c.total, 1))
+		if s.SingleWindow != c.single {
+			t.Errorf("%s: single window %v: %+v", name, s.SingleWindow, s)
+		}
+	}
+	for seed := range uint64(3000) { // dense in short runs
+		rnd := rand.New(rand.NewPCG(seed, 2))
+		total := time.Duration(1 + rnd.Int64N(int64(600*ms)))
+		var trace []write
+		for at := time.Duration(0); at < total; at += time.Duration(1 + rnd.Int64N(int64(total/4+1))) {
+			trace = append(trace, write{at, 1 + rnd.Int64N(1<<20)})
+		}
+		s := replay(t, trace, 0, total, total, 1)
+		compare(t, s, recompute(trace, time.Second, total, total, 1))
+		if len(s.Series) < 8 && (s.Minimum > s.Average || s.Average > s.Maximum) {
+			t.Fatalf("seed %d: average %v outside %v..%v", seed, s.Average, s.Minimum, s.Maximum)
+		}
 	}
 }
 

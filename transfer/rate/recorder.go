@@ -4,7 +4,7 @@
 //
 // The package is pure: the clock is injected, there is no I/O and no goroutine.
 // The definitions are those of the command-line specification, "What a transfer
-// record holds".
+// record holds"; what counts as a single window is in docs/adr-0001-single-window.md.
 package rate
 
 import (

@@ -11,8 +11,11 @@ import (
 type Summary struct {
 	// WindowSeconds is the length of the windows below.
 	WindowSeconds float64 `json:"windowSeconds"`
-	// SingleWindow is set when not one whole window fits: average, maximum and
-	// minimum are then the same number and there is no series.
+	// SingleWindow is set when the whole windows do not describe the run: there is
+	// none or one; or they hold less than half of the bytes; or there are fewer
+	// than eight and the partial window takes the average out of their range.
+	// Average, maximum, minimum and percentiles are then the same number and there
+	// is no series (docs/adr-0001-single-window.md).
 	SingleWindow bool `json:"singleWindow"`
 	// Average is all bytes over the seconds of copy and sync.
 	Average float64 `json:"average"`
@@ -47,7 +50,7 @@ func (r *Recorder) Summary(files int64) Summary {
 	window, sums := r.windowsLocked(total)
 	s.WindowSeconds = window.Seconds()
 	whole := int(total / window)
-	if whole == 0 {
+	if !describes(sums[:min(whole, len(sums))], whole, window, r.bytes, s.Average) {
 		s.SingleWindow = true
 		s.Maximum, s.Minimum = s.Average, s.Average
 		s.P5, s.P50, s.P95 = s.Average, s.Average, s.Average
@@ -64,6 +67,25 @@ func (r *Recorder) Summary(files int64) Summary {
 	s.Minimum, s.Maximum = sorted[0], sorted[whole-1]
 	s.P5, s.P50, s.P95 = percentile(sorted, 5), percentile(sorted, 50), percentile(sorted, 95)
 	return s
+}
+
+// describes tells whether whole windows, of which sums holds the beginning (the
+// rest are 0), may stand for a run of so many bytes and this average.
+func describes(sums []int64, whole int, window time.Duration, bytes int64, average float64) bool {
+	if whole < 2 {
+		return false
+	}
+	var held, low, high int64
+	if len(sums) == whole {
+		low = sums[0]
+	}
+	for _, n := range sums {
+		held, low, high = held+n, min(low, n), max(high, n)
+	}
+	if held < bytes-held {
+		return false
+	}
+	return whole >= shortRun || per(low, window) <= average && average <= per(high, window)
 }
 
 // windowsLocked is the window that applies to a run of length total, and the bytes per window.
