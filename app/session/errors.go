@@ -25,7 +25,11 @@ func (e *Error) Error() string {
 		why = path.Err.Error()
 	}
 	verb, object, _ := strings.Cut(e.What, " ")
-	return e.What + ": " + withoutObject(object, strings.TrimPrefix(strings.TrimPrefix(why, e.What+": "), verb+": "))
+	why = withoutObject(object, strings.TrimPrefix(strings.TrimPrefix(why, e.What+": "), verb+": "))
+	if _, inside, ok := strings.Cut(object, ":/"); ok { // the file system names a file by its path inside
+		why = withoutObject("/"+inside, why)
+	}
+	return e.What + ": " + why
 }
 
 // withoutObject leaves out openings of why such as "open image photos.img: " when the object has been named already.

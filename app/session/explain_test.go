@@ -81,6 +81,8 @@ func TestSentencesSayThingsOnce(t *testing.T) {
 		wrap("open a.img", errors.New("inspect a.img: no")):                     "open a.img: no",
 		wrap("open a.img", errors.New("open image a.img: open a.img: no")):      "open a.img: no",
 		wrap("open a.img", errors.New("it is b: inspect a.img: no")):            "open a.img: it is b: inspect a.img: no",
+		wrap("list a.img:/x", errors.New("stat /x: does not exist")):            "list a.img:/x: does not exist",
+		wrap("list a.img:/", errors.New("stat /x: does not exist")):             "list a.img:/: stat /x: does not exist",
 		wrap("open a.img", errors.New("xa.img: no")):                            "open a.img: xa.img: no",
 		wrap("open /nothing/here", missing):                                     "open /nothing/here: no such file or directory",
 		wrap("copy to x", errors.New("copy: no")):                               "copy to x: no",
