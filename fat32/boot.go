@@ -175,7 +175,10 @@ func decodeBoot(raw []byte, size int64) (*bootSector, error) {
 	if b.TotalBytes > size {
 		return nil, fmt.Errorf("boot sector: volume of %d bytes on a device of %d: %w", b.TotalBytes, size, ErrCorrupt)
 	}
-	return b, b.finish(wide, fatsEnd, rootBytes)
+	if err := b.finish(wide, fatsEnd, rootBytes); err != nil {
+		return nil, err
+	}
+	return b, nil
 }
 
 // finish derives the type and what depends on it.

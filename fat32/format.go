@@ -188,7 +188,7 @@ func (f *formatter) bootSector() []byte {
 		code, tail = 90, 66
 	}
 	p[0], p[1], p[2] = 0xEB, byte(code-2), 0x90
-	copy(p[3:], "MSWIN4.1") // what Microsoft's specification recommends for compatibility
+	copy(p[3:], oemName) // what Microsoft's specification recommends for compatibility
 	le.PutUint16(p[11:], uint16(ss))
 	p[13] = byte(int64(g.ClusterSize) / ss)
 	le.PutUint16(p[14:], uint16(g.FATOffset/ss))
@@ -222,3 +222,6 @@ func (f *formatter) bootSector() []byte {
 	p[510], p[511] = 0x55, 0xAA
 	return p
 }
+
+// oemName is what Format puts into the boot sector.
+const oemName = "MSWIN4.1"

@@ -119,10 +119,7 @@ func fit(g Geometry, t Type, c int, align int64) (Geometry, bool) {
 		reserved = 32
 		g.RootCluster = firstCluster
 	} else {
-		g.RootEntries = 512
-		if g.TotalBytes < 4<<20 {
-			g.RootEntries = 256
-		}
+		g.RootEntries = rootEntriesFor(g.TotalBytes)
 	}
 	rootBytes := int64(g.RootEntries) * slotSize
 	unit := ss // FATs begin and end at blocks of 4 KiB, unless the volume is tiny
@@ -165,4 +162,12 @@ func fit(g Geometry, t Type, c int, align int64) (Geometry, bool) {
 	}
 	g.ClusterCount = uint32(count)
 	return g, g.FATSize >= t.fatBytes(g.limit())
+}
+
+// rootEntriesFor is the length of a fixed root directory in a volume of so many bytes.
+func rootEntriesFor(totalBytes int64) int {
+	if totalBytes < 4<<20 {
+		return 256
+	}
+	return 512
 }

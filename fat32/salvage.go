@@ -81,7 +81,8 @@ type salvager struct {
 // Salvage copies every file and folder it can read from the volume on dev into
 // sink, and lost chains into a folder LOST (another name if that is taken). It writes nothing to dev and goes
 // on past read errors: what cannot be read comes out as zeros and is listed.
-// The boot sector's backup is used if the first is unusable, another copy of
+// The boot sector's backup is used if the first is unusable; FAT12 and FAT16
+// have none, there a layout is guessed from FATs and folders. Another copy of
 // the FAT where one cannot be read. Damaged chains are followed as far as they
 // make sense; clusters shared by files come out in each of them, up to the length of
 // the volume in all. A device shorter than the volume loses only what lies
@@ -118,6 +119,13 @@ func (s *salvager) open() error {
 		first, err = decodeBootWith(s.dev.strict, raw, math.MaxInt64)
 	}
 	backup, _ := findBackup(s.dev.strict, s.dev.dev.Size(), first)
+	if backup == nil {
+		if guess := guessBoot(s.dev.strict, s.dev.dev.Size(), raw, first); guess != nil {
+			first, err = guess, nil
+			s.damaged(CodeBootSector, nil, "the boot sector is damaged; a layout that fits the rest is used: %v, clusters of %d bytes, data from byte %d",
+				guess.Type, guess.ClusterSize, guess.DataOffset)
+		}
+	}
 	switch {
 	case err != nil && backup == nil:
 		return err
