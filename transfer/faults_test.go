@@ -298,7 +298,7 @@ func TestRatesAgreeWithTheWrites(t *testing.T) {
 	place := volume(t, dev, fat32.FAT32)
 	var seen, last atomic.Int64
 	var events []time.Time
-	rec := run(t, Job{Sources: []Place{host(src)}, Destination: place, Window: 50 * time.Millisecond, OnEvent: func(e Event) {
+	p, err := Job{Sources: []Place{host(src)}, Destination: place, Window: 50 * time.Millisecond, OnEvent: func(e Event) {
 		if e.Kind == EventProgress && e.Stage == StageCopy {
 			events = append(events, time.Now())
 			if e.Bytes < last.Load() {
@@ -307,8 +307,21 @@ func TestRatesAgreeWithTheWrites(t *testing.T) {
 			last.Store(e.Bytes)
 			seen.Add(1)
 		}
-	}})
+	}}.Plan(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Slow enough for several windows on any machine.
+	p.sources[0] = &hookedTree{tree: p.sources[0], onRead: func(file string, _ int64) {
+		if strings.HasSuffix(file, "huge") {
+			time.Sleep(40 * time.Millisecond)
+		}
+	}}
+	rec := mustRun(t, p)
 	whole(t, rec, files, bytes)
+	if rec.Rates.SingleWindow || len(rec.Rates.Series) < 4 {
+		t.Fatalf("only %d windows", len(rec.Rates.Series))
+	}
 	var sum float64
 	for _, v := range rec.Rates.Series {
 		sum += v * rec.Rates.WindowSeconds
