@@ -147,3 +147,41 @@ func TestMoveCaseOnly(t *testing.T) {
 		}
 	}
 }
+
+// TestDamagedListing: an entry that cannot be shown makes List an error that comes after the others.
+func TestDamagedListing(t *testing.T) {
+	ctx := context.Background()
+	target := Target{Path: filepath.Join(t.TempDir(), "x.img"), Format: FormatRaw}
+	if _, err := Create(ctx, CreateRequest{Target: target, SizeBytes: 4 << 20}, Credential{}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(ctx, target, OpenOptions{}, Credential{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := s.Volume.Geometry()
+	if err := errors.Join(s.Mkdir("/GOOD", false), s.Mkdir("/WRONG", false), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	image, err := os.ReadFile(target.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := strings.Index(string(image[g.RootOffset:]), "WRONG   ")
+	if g.RootOffset == 0 || at < 0 {
+		t.Fatalf("no entry in the root at %d", g.RootOffset)
+	}
+	image[g.RootOffset+int64(at)+11] |= 0x08 // the volume bit
+	if err := os.WriteFile(target.Path, image, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = Open(ctx, target, OpenOptions{ReadOnly: true}, Credential{}); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var seen []string
+	err = s.List(ctx, "/", true, func(e Entry) error { seen = append(seen, e.Path); return nil })
+	if !errors.Is(err, fat32.ErrCorrupt) || Explain(err).Code != Damaged || len(seen) != 1 || seen[0] != "/GOOD" {
+		t.Errorf("%q, %v", seen, err)
+	}
+}
