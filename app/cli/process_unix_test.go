@@ -175,9 +175,10 @@ func TestInterruptedCreateLeavesNoFile(t *testing.T) {
 	writeFile(t, filepath.Join(folder, "tree", "big.bin"), randomBytes(200<<20, 1))
 	writeFile(t, filepath.Join(folder, "pw"), []byte("x y z\n"))
 	p := start(t, folder, "create", "c.img", "--from", "tree", "--json", "--kdf-memory=64KiB", "--kdf-time=1", "--password-file", "pw")
-	if !p.until(copying) {
+	if !p.until(func(e event) bool { return e.Event == "stage" && e.Stage == "copy" }) {
 		t.Fatal("create ended before it could be interrupted")
 	}
+	untilTaken(t, p, filepath.Join(folder, "c.img"), 20<<20)
 	p.command.Process.Signal(syscall.SIGINT)
 	if code, _, stderr := p.wait(); code != 130 {
 		t.Fatalf("exit code %d\n%s", code, stderr)
