@@ -115,9 +115,26 @@ func openFileDevice(path string) (*fileDevice, error) {
 	return &fileDevice{f, st.Size()}, nil
 }
 
-// killed runs a child and kills it after d; it returns what was announced and
-// whether it finished.
-func killed(t *testing.T, c childSpec, d time.Duration) (safe []string, finished bool) {
+// moment is when a child is killed: after a time, or once so many paths were
+// announced (0: never for that reason).
+type moment struct {
+	after     time.Duration
+	announced int
+}
+
+// momentOf draws a moment within a run that takes whole. Every other one waits for an
+// announcement instead of the clock, so that some kills hit the middle on any machine.
+func momentOf(i int, whole time.Duration) moment {
+	r := rand.New(rand.NewPCG(uint64(i), 4))
+	if i%2 == 1 {
+		return moment{time.Minute, 1 + r.IntN(5)}
+	}
+	return moment{time.Duration(r.Int64N(int64(whole))), 0}
+}
+
+// killed runs a child and kills it at that moment; it returns what was announced
+// and whether it finished.
+func killed(t *testing.T, c childSpec, at moment) (safe []string, finished bool) {
 	t.Helper()
 	spec, _ := json.Marshal(c)
 	cmd := exec.Command(os.Args[0])
@@ -130,7 +147,7 @@ func killed(t *testing.T, c childSpec, d time.Duration) (safe []string, finished
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	timer := time.AfterFunc(d, func() { cmd.Process.Kill() })
+	timer := time.AfterFunc(at.after, func() { cmd.Process.Kill() })
 	defer timer.Stop()
 	sc := bufio.NewScanner(out)
 	for sc.Scan() {
@@ -139,6 +156,9 @@ func killed(t *testing.T, c childSpec, d time.Duration) (safe []string, finished
 			continue
 		}
 		safe = append(safe, sc.Text())
+		if len(safe) == at.announced {
+			cmd.Process.Kill()
+		}
 	}
 	err = cmd.Wait()
 	if err != nil && !strings.Contains(err.Error(), "killed") {
@@ -185,18 +205,19 @@ func demand(t *testing.T, round int, want, got map[string]entry, safe []string) 
 func TestKillHostTarget(t *testing.T) {
 	src, want := killTree(t)
 	announced, finishes := 0, 0
+	whole := wholeRun(t, childSpec{From: src, To: t.TempDir()})
 	for i := range rounds() {
 		dst := t.TempDir()
-		safe, finished := killed(t, childSpec{From: src, To: dst}, moment(i))
+		safe, finished := killed(t, childSpec{From: src, To: dst}, momentOf(i, whole))
 		demand(t, i, want, snapshot(t, dst), safe)
 		announced += len(safe)
 		if finished {
 			finishes++
 		}
 		// A second kill during the resume, then the end.
-		safe, _ = killed(t, childSpec{From: src, To: dst, Resume: true}, moment(i+1))
+		safe, _ = killed(t, childSpec{From: src, To: dst, Resume: true}, momentOf(i+1, whole))
 		demand(t, i, want, snapshot(t, dst), safe)
-		if _, finished := killed(t, childSpec{From: src, To: dst, Resume: true}, time.Minute); !finished {
+		if _, finished := killed(t, childSpec{From: src, To: dst, Resume: true}, moment{after: time.Minute}); !finished {
 			t.Fatalf("round %d: the resume did not finish", i)
 		}
 		if d := diff(want, snapshot(t, dst)); d != "" {
@@ -216,32 +237,47 @@ func rounds() int {
 	return *killRounds
 }
 
-func moment(i int) time.Duration {
-	r := rand.New(rand.NewPCG(uint64(i), 4))
-	return time.Duration(10+r.IntN(400)) * time.Millisecond
+// wholeRun is how long a copy takes that nobody kills.
+func wholeRun(t *testing.T, c childSpec) time.Duration {
+	t.Helper()
+	began := time.Now()
+	if _, finished := killed(t, c, moment{after: time.Minute}); !finished {
+		t.Fatal("a copy that was not killed did not finish")
+	}
+	return time.Since(began)
+}
+
+// newImage makes a FAT volume in a file; the caller closes and removes it.
+func newImage(t *testing.T) (string, *fileDevice) {
+	t.Helper()
+	image := filepath.Join(t.TempDir(), "image")
+	f, err := os.Create(image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Truncate(128 << 20)
+	f.Close()
+	dev, err := openFileDevice(image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fat32.Format(context.Background(), dev, fat32.FormatOptions{AssumeZero: true}); err != nil {
+		t.Fatal(err)
+	}
+	return image, dev
 }
 
 func TestKillVolumeTarget(t *testing.T) {
 	src, want := killTree(t)
 	announced, finishes := 0, 0
+	spare, spareDev := newImage(t)
+	whole := wholeRun(t, childSpec{From: src, Image: spare})
+	spareDev.Close()
 	for i := range rounds() {
-		image := filepath.Join(t.TempDir(), "image")
-		f, err := os.Create(image)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f.Truncate(128 << 20)
-		f.Close()
-		dev, err := openFileDevice(image)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := fat32.Format(context.Background(), dev, fat32.FormatOptions{AssumeZero: true}); err != nil {
-			t.Fatal(err)
-		}
+		image, dev := newImage(t)
 		var earlier []string
 		for k, resume := range []bool{false, true} {
-			safe, finished := killed(t, childSpec{From: src, Image: image, Resume: resume}, moment(2*i+k))
+			safe, finished := killed(t, childSpec{From: src, Image: image, Resume: resume}, momentOf(2*i+i%2+k, whole))
 			if finished && k == 0 {
 				finishes++
 			}
@@ -261,7 +297,7 @@ func TestKillVolumeTarget(t *testing.T) {
 			}
 			demand(t, i, want, readBack(t, dev), earlier)
 		}
-		if _, finished := killed(t, childSpec{From: src, Image: image, Resume: true}, time.Minute); !finished {
+		if _, finished := killed(t, childSpec{From: src, Image: image, Resume: true}, moment{after: time.Minute}); !finished {
 			t.Fatalf("round %d: the resume did not finish", i)
 		}
 		if d := diff(want, readBack(t, dev)); d != "" {

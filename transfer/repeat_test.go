@@ -95,7 +95,7 @@ func again(t *testing.T, c childSpec) {
 	t.Helper()
 	c.KillAt, c.Resume, c.Report = 0, true, true
 	for round := range 2 {
-		out, finished := killed(t, c, time.Minute)
+		out, finished := killed(t, c, moment{after: time.Minute})
 		if !finished {
 			t.Fatal("the repeated command did not finish")
 		}
@@ -115,7 +115,7 @@ func TestKillAtEveryStepHost(t *testing.T) {
 	for at := int64(1); ; at += stride {
 		base := t.TempDir()
 		c := childSpec{From: src, To: filepath.Join(base, "newp"), Named: true, Resume: true, KillAt: at}
-		_, finished := killed(t, c, time.Minute)
+		_, finished := killed(t, c, moment{after: time.Minute})
 		again(t, c)
 		if d := diff(want, snapshot(t, c.To)); d != "" {
 			t.Fatalf("killed at step %d: %s", at, d)
@@ -157,7 +157,7 @@ func TestKillAtEveryWriteVolume(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := childSpec{From: src, Image: image, Named: true, Resume: true, KillAt: at}
-		_, finished := killed(t, c, time.Minute)
+		_, finished := killed(t, c, moment{after: time.Minute})
 		if _, err := fat32.Check(context.Background(), dev, fat32.CheckOptions{Repair: true}); err != nil {
 			t.Fatal(err)
 		}
