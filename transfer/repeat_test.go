@@ -110,7 +110,7 @@ func TestKillAtEveryStepHost(t *testing.T) {
 	src, want := repeatTree(t)
 	stride := int64(1)
 	if testing.Short() {
-		stride = 3
+		stride = 7
 	}
 	for at := int64(1); ; at += stride {
 		base := t.TempDir()
@@ -141,7 +141,7 @@ func TestKillAtEveryWriteVolume(t *testing.T) {
 	}
 	stride := int64(1)
 	if testing.Short() {
-		stride = 4
+		stride = 11
 	}
 	for at := int64(1); ; at += stride {
 		image := filepath.Join(t.TempDir(), "image")
