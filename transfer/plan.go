@@ -36,8 +36,9 @@ type Plan struct {
 	// NeedBytes is what the target must find, cluster waste and folder growth
 	// included; FreeBytes what it has, -1 if unknown.
 	NeedBytes, FreeBytes int64
-	// Notes are things worth knowing that stop nothing, as sentences.
-	Notes []string
+	// Notes are things worth knowing about this selection that stop nothing, as
+	// sentences; Remarks are those that are so for every copy to such a target.
+	Notes, Remarks []string
 	// SpaceErr is not nil when the selection does not fit: Run refuses with it.
 	SpaceErr error
 }

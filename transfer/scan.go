@@ -425,10 +425,10 @@ func (s *scanner) finish() {
 		p.SpaceErr = &SpaceError{NeedBytes: p.NeedBytes, FreeBytes: p.FreeBytes}
 	}
 	if p.rules.fat {
-		p.Notes = append(p.Notes, "FAT keeps modification times to 2 seconds, in 1980 to 2107, and of permissions only read-only.")
+		p.Remarks = append(p.Remarks, "FAT keeps modification times to 2 seconds, in 1980 to 2107, and of permissions only read-only.")
 	}
 	if s.oddTimes > 0 {
-		p.Notes = append(p.Notes, fmt.Sprintf("%d files or folders are dated outside 1980 to 2107; their dates will be moved to the nearest bound.", s.oddTimes))
+		p.Notes = append(p.Notes, fmt.Sprintf("dates outside 1980 to 2107 (files and folders: %d) will be moved to the nearest bound", s.oddTimes))
 	}
 	if len(p.items) > math.MaxInt32-1 {
 		p.SpaceErr = fmt.Errorf("%w: more than %d files", ErrTarget, math.MaxInt32)

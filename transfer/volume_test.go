@@ -218,8 +218,8 @@ func TestPreflightOfNames(t *testing.T) {
 			t.Errorf("no legal name suggested: %s", pr.Detail)
 		}
 	}
-	if p.Files != 5 || len(p.Notes) == 0 {
-		t.Errorf("%d files, notes %q", p.Files, p.Notes)
+	if p.Files != 5 || len(p.Remarks) == 0 {
+		t.Errorf("%d files, remarks %q", p.Files, p.Remarks)
 	}
 	rec, err := Run(context.Background(), p)
 	if err != nil || rec.Files != 5 || rec.Outcome != report.Partial {
@@ -414,8 +414,8 @@ func TestAttributesAndTimes(t *testing.T) {
 	dev := blocktest.NewMem(64 << 20)
 	place := volume(t, dev, fat32.FAT32)
 	p, err := Job{Sources: []Place{host(src)}, Destination: place}.Plan(context.Background())
-	if err != nil || len(p.Notes) != 2 {
-		t.Fatal(err, p.Notes)
+	if err != nil || len(p.Notes) != 1 || len(p.Remarks) != 1 {
+		t.Fatal(err, p.Notes, p.Remarks)
 	}
 	if _, err := Run(context.Background(), p); err != nil {
 		t.Fatal(err)
