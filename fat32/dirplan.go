@@ -50,6 +50,18 @@ func (b *dirPlan) early() {
 	}
 }
 
+// dress brings times and attributes up to date where nothing else changed, so
+// that a file renamed in place, in a unit that goes with stage 0, has them there too.
+func (b *dirPlan) dress(updates []*node) {
+	t := b.v.geo.Type
+	for _, n := range updates {
+		slot := b.d.slot(int(n.slot))
+		if old := t.decodeEntry(slot); old.cluster == n.start && (n.isDir || int64(old.size) == n.size) {
+			n.store(t, slot)
+		}
+	}
+}
+
 // coverEnd adds the units between the old end mark and the last unit in use.
 // Stage 0 fills them with deleted slots, so that no order in which stage 2 reaches the
 // disk can leave an entry behind an end mark, where readers would not see it.

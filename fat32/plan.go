@@ -114,6 +114,7 @@ func (v *Volume) planDir(p *plan, n *node, updates []*node) {
 	}
 	wholly := v.txn != nil || !n.onDisk
 	if !wholly {
+		b.dress(updates)
 		b.early()
 	}
 	b.update(p, updates)

@@ -41,7 +41,8 @@ func (s *scanner) mayReplace(from string, n, there node, it *item) bool {
 	case s.job.Overwrite == OverwriteReplace:
 	case s.job.Overwrite == OverwriteNewer && n.modified.Sub(there.modified) > 2*time.Second:
 	case s.job.Overwrite == OverwriteFail:
-		s.fail(from, ReasonExists, fmt.Errorf("%q exists at the target", there.name))
+		s.fail(from, ReasonExists, fmt.Errorf("%q exists at the target: %d bytes of %s; the source has %d bytes of %s", there.name,
+			there.size, there.modified.UTC().Format(time.DateTime), n.size, n.modified.UTC().Format(time.DateTime)))
 		return false
 	default:
 		s.skip(from, ReasonKept, "exists at the target and is kept, as asked")

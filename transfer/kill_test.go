@@ -84,7 +84,7 @@ func childMain(spec string) {
 	rec, err := Run(context.Background(), p)
 	fail(err)
 	if c.Report {
-		fmt.Println(rec.Outcome, rec.Files, rec.Failed)
+		fmt.Println(rec.Outcome, rec.Files, rec.Failed, rec.Problems)
 		out, err := json.Marshal(rec)
 		fail(err)
 		fmt.Println("RECORD" + string(out))

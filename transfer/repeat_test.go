@@ -93,11 +93,15 @@ func repeatTree(t *testing.T) (string, map[string]entry) {
 // again repeats a killed command until it ends, and once more.
 func again(t *testing.T, c childSpec) {
 	t.Helper()
+	at := c.KillAt
 	c.KillAt, c.Resume, c.Report = 0, true, true
 	for round := range 2 {
 		out, finished := killed(t, c, moment{after: time.Minute})
 		if !finished {
 			t.Fatal("the repeated command did not finish")
+		}
+		if !slices.ContainsFunc(out, func(l string) bool { return strings.HasPrefix(l, "done ") }) {
+			t.Fatalf("killed at %d, repetition %d: %.600q", at, round, out)
 		}
 		if round == 1 && !slices.ContainsFunc(out, func(l string) bool { return strings.HasPrefix(l, "done 0 ") }) {
 			t.Fatalf("the second repetition copied: %q", out)
