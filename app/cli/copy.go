@@ -210,8 +210,11 @@ func (a *program) listProblems(record *session.Record) {
 // copied is what a copy moved, in words.
 func copied(r *session.Record) string {
 	text := fmt.Sprintf("%s, %s, %s", count(r.Files, "file"), count(r.Directories, "folder"), formatSize(r.Bytes))
-	if r.Resumed > 0 {
-		text += fmt.Sprintf("; there already: %s", count(r.Resumed, "file"))
+	if there := session.ThereAlready(r); there > 0 {
+		text += fmt.Sprintf("; there already: %s", count(there, "file"))
+	}
+	if r.FailedBytes > 0 {
+		text += fmt.Sprintf("; %s of copies that were given up", formatSize(r.FailedBytes))
 	}
 	if r.Verified > 0 {
 		text += fmt.Sprintf("; verified %d", r.Verified)

@@ -22,7 +22,7 @@ func RecordError(r *Record) error {
 	if r == nil || !r.Incomplete() {
 		return nil
 	}
-	failed, skipped := report.Sum(r.Failed), report.Sum(r.Skipped)-r.Skipped[report.ReasonPolicy]
+	failed, skipped := report.Sum(r.Failed), report.Sum(r.Skipped)-r.Skipped[report.ReasonPolicy]-r.Skipped[report.ReasonThere]
 	return &Error{What: "copy", Err: fmt.Errorf("%d failed, %d left out; they are listed above", failed, skipped), Code: Partly}
 }
 
@@ -38,6 +38,9 @@ type recordDocument struct {
 func RecordWithProblems(r *Record, notes []string) any {
 	return recordDocument{Record: r, Problems: append([]report.Problem{}, r.Problems...), ProblemsDropped: r.ProblemsDropped, Notes: notes}
 }
+
+// ThereAlready counts the files that a resumed copy found at the target, by its state or by size and time.
+func ThereAlready(r *Record) int64 { return r.Resumed + r.Skipped[report.ReasonThere] }
 
 // ListRecords returns the records in folder, oldest first, and the ids of damaged ones.
 func ListRecords(folder string) (records []*Record, damaged []string, err error) {
