@@ -129,15 +129,23 @@ func makeImage(t *testing.T, folder, name, size string) string {
 	return filepath.Join(folder, name)
 }
 
+// untilCopying waits for the beginning of the copy and a moment more. Progress is told too seldom to wait for: on a fast
+// disk 256 MiB are copied between two events.
+func untilCopying(t *testing.T, p *process) {
+	t.Helper()
+	if !p.until(func(e event) bool { return e.Event == "stage" && e.Stage == "copy" }) {
+		t.Fatal("the copy ended before it could be interrupted")
+	}
+	time.Sleep(10 * time.Millisecond)
+}
+
 func TestInterruptedCopyLeavesNoShortFile(t *testing.T) {
 	folder := t.TempDir()
 	makeImage(t, folder, "i.img", "700MiB")
 	writeFile(t, filepath.Join(folder, "big.bin"), randomBytes(256<<20, 1))
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		p := start(t, folder, "copy", "big.bin", "i.img:/", "--password-file", "pw", "--json")
-		if !p.until(copying) {
-			t.Fatal("the copy ended before it could be interrupted")
-		}
+		untilCopying(t, p)
 		begin := time.Now()
 		p.command.Process.Signal(signal)
 		code, _, stderr := p.wait()
@@ -154,9 +162,7 @@ func TestInterruptedCopyLeavesNoShortFile(t *testing.T) {
 	}
 	run(t, folder, 0, "copy", "big.bin", "i.img:/", "--password-file", "pw", "--resume")
 	p := start(t, folder, "copy", "i.img:/big.bin", "out.bin", "--password-file", "pw", "--json")
-	if !p.until(copying) {
-		t.Fatal("the copy out ended before it could be interrupted")
-	}
+	untilCopying(t, p)
 	p.command.Process.Signal(syscall.SIGINT)
 	if code, _, stderr := p.wait(); code != 130 {
 		t.Fatalf("out: exit code %d\n%s", code, stderr)
