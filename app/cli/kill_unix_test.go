@@ -59,8 +59,9 @@ func TestKillDuringCopy(t *testing.T) {
 	base := makeImage(t, folder, "base.img", fmt.Sprint(bytesTotal+200<<20))
 	run(t, folder, 0, "copy", "keep", "base.img:/", "--password-file", "pw", "--quiet")
 
-	begin := time.Now()
 	copyImage(t, base, filepath.Join(folder, "k.img"))
+	empty := takenBytes(t, filepath.Join(folder, "k.img"))
+	begin := time.Now()
 	run(t, folder, 0, "copy", "tree", "k.img:/", "--password-file", "pw", "--json")
 	whole := time.Since(begin)
 	random := rand.New(rand.NewPCG(uint64(rounds), 7))
@@ -68,7 +69,11 @@ func TestKillDuringCopy(t *testing.T) {
 	for round := range rounds {
 		copyImage(t, base, filepath.Join(folder, "k.img"))
 		p := start(t, folder, "copy", "tree", "k.img:/", "--password-file", "pw", "--json")
-		time.Sleep(time.Duration(random.Int64N(int64(whole))))
+		if round%2 == 0 {
+			time.Sleep(time.Duration(random.Int64N(int64(whole))))
+		} else { // by what has arrived: some kills hit the middle on any machine
+			untilTaken(t, p, filepath.Join(folder, "k.img"), empty+random.Int64N(bytesTotal*3/4))
+		}
 		p.command.Process.Kill()
 		code, _, _ := p.wait()
 		if code == -1 {
@@ -164,22 +169,28 @@ func examine(t *testing.T, folder string, round int, set killSet, before map[str
 
 // untilTaken waits until so many bytes of a sparse file have been written: a fast disk is done with a copy before the
 // second event of its progress.
-func untilTaken(t *testing.T, p *process, path string, sizeBytes int64) {
+func untilTaken(t *testing.T, p *process, path string, sizeBytes int64) bool {
 	t.Helper()
 	for ; ; time.Sleep(200 * time.Microsecond) {
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if info.Sys().(*syscall.Stat_t).Blocks*512 >= sizeBytes {
-			return
+		if takenBytes(t, path) >= sizeBytes {
+			return true
 		}
 		select {
 		case <-p.done:
-			t.Fatal("the copy ended before it could be killed")
+			return false
 		default:
 		}
 	}
+}
+
+// takenBytes is what a file takes on the disk.
+func takenBytes(t *testing.T, path string) int64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Sys().(*syscall.Stat_t).Blocks * 512
 }
 
 // TestDirtyVolume opens a volume that was not closed for writing: leftovers of the cut are mended before anything is
@@ -194,7 +205,9 @@ func TestDirtyVolume(t *testing.T) {
 	writeFile(t, filepath.Join(folder, "big.bin"), randomBytes(200<<20, 2))
 	run(t, folder, 0, "copy", "small.bin", "d.img:/", "--format", "raw", "--quiet")
 	p := start(t, folder, "copy", "big.bin", "d.img:/", "--format", "raw", "--json")
-	untilTaken(t, p, filepath.Join(folder, "d.img"), 20<<20)
+	if !untilTaken(t, p, filepath.Join(folder, "d.img"), 20<<20) {
+		t.Fatal("the copy ended before it could be stopped")
+	}
 	p.command.Process.Kill()
 	p.wait()
 	copyImage(t, filepath.Join(folder, "d.img"), filepath.Join(folder, "dirty.img"))

@@ -184,7 +184,9 @@ func TestInterruptedCreateLeavesNoFile(t *testing.T) {
 	if !p.until(func(e event) bool { return e.Event == "stage" && e.Stage == "copy" }) {
 		t.Fatal("create ended before it could be interrupted")
 	}
-	untilTaken(t, p, filepath.Join(folder, "c.img"), 20<<20)
+	if !untilTaken(t, p, filepath.Join(folder, "c.img"), 20<<20) {
+		t.Fatal("the copy ended before it could be stopped")
+	}
 	p.command.Process.Signal(syscall.SIGINT)
 	if code, _, stderr := p.wait(); code != 130 {
 		t.Fatalf("exit code %d\n%s", code, stderr)
