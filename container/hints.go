@@ -6,19 +6,17 @@ import (
 	"sync/atomic"
 )
 
-// Measured on ext4 (512 MiB in requests of 1 MiB, encrypted, seven interleaved
-// rounds on a busy machine of two processors, medians): write and sync 0.89 s
-// with hints, 1.42 s without, 1.01 s for a plain file; cold read 0.69 s, 1.91 s
-// and 1.13 s.
+// Measured on ext4 (658 MB, two processors): see docs/adr-0002-page-cache.md.
 const (
 	// writebackBytes: a sequential writer's data are handed to the disk every
 	// so many bytes instead of all at the sync.
 	writebackBytes = 8 << 20
-	// prefetchBytes is how far a sequential reader's data are read ahead.
-	prefetchBytes = 2 << 20
-	// streamStart is how much must have been read in sequence before anything
-	// is read ahead.
-	streamStart = 256 << 10
+	// dropAfter is how much must have been read in sequence before what lies
+	// behind the reader is dropped from the host's cache: smaller files stay.
+	dropAfter = 64 << 20
+	// dropBytes is how much is dropped at a time, and how much behind the reader
+	// stays.
+	dropBytes = 8 << 20
 	// maxStreams is how many sequential streams are followed at once in each
 	// direction.
 	maxStreams = 4
@@ -46,7 +44,6 @@ type stream struct {
 type hints struct {
 	dev     hinter
 	base    int64 // added to payload offsets
-	size    int64
 	mu      sync.Mutex
 	writes  []stream // most recent last
 	reads   []stream
@@ -56,8 +53,8 @@ type hints struct {
 }
 
 // newHints starts the goroutine; stop ends it.
-func newHints(dev hinter, base, size int64) *hints {
-	h := &hints{dev: dev, base: base, size: size, jobs: make(chan func(), hintQueue)}
+func newHints(dev hinter, base int64) *hints {
+	h := &hints{dev: dev, base: base, jobs: make(chan func(), hintQueue)}
 	h.stopped.Go(func() {
 		for job := range h.jobs {
 			if !h.quit.Load() {
@@ -112,18 +109,20 @@ func (h *hints) wrote(off, n int64) {
 	}
 }
 
-// read is told every read.
+// read is told every read. The ciphertext behind a long sequential reader is
+// hardly read again, and the memory it would take is better used for what
+// comes next: the host reads ahead by itself.
 func (h *hints) read(off, n int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.reads = follow(h.reads, off, n)
 	s := &h.reads[len(h.reads)-1]
-	if s.next-s.start < streamStart || s.done-s.next >= prefetchBytes/2 {
+	if s.next-s.start < dropAfter {
+		s.done = s.next - dropBytes
 		return
 	}
-	from := max(s.done, s.next)
-	if n := min(prefetchBytes, h.size-from); n > 0 {
-		h.give(h.dev.Prefetch, from, n)
-		s.done = from + n
+	if n := s.next - dropBytes - s.done; n >= dropBytes {
+		h.give(h.dev.DropCache, s.done, n)
+		s.done += n
 	}
 }

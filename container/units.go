@@ -16,6 +16,11 @@ import (
 // in memory and on disk, requests of 512 KiB to 4 MiB, two processors).
 const chunkBytes = 256 << 10
 
+// readBytes is how much is read at a time if the request is of whole units: on
+// disks with little read-ahead, larger requests are faster (657 MB cold in
+// 0.22 s, in requests of 256 KiB 0.29 s).
+const readBytes = 1 << 20
+
 // unitDevice encrypts whole data units on their way to a device and offers
 // byte granularity above it. Offsets count from the start of the payload.
 type unitDevice struct {
@@ -40,11 +45,11 @@ type chunk struct {
 	start, end int64 // bytes, multiples of the unit
 }
 
-// split cuts a request into chunks that end on multiples of chunkBytes.
-func (u *unitDevice) split(p []byte, off int64) []chunk {
-	chunks := make([]chunk, 0, len(p)/chunkBytes+2)
+// split cuts a request into chunks whose units have at most so many bytes.
+func (u *unitDevice) split(p []byte, off int64, most int) []chunk {
+	chunks := make([]chunk, 0, len(p)/most+2)
 	for len(p) > 0 {
-		n := min(chunkBytes-int(off%chunkBytes), len(p))
+		n := min(most-int(off%u.unit), len(p))
 		chunks = append(chunks, u.chunk(p[:n], off))
 		p, off = p[n:], off+int64(n)
 	}
@@ -56,19 +61,19 @@ func (u *unitDevice) chunk(p []byte, off int64) chunk {
 	return chunk{p: p, off: off, start: off - off%u.unit, end: end - end%u.unit}
 }
 
-// run works on a request chunk by chunk and returns the bytes that were done
-// before the first failure.
-func (u *unitDevice) run(p []byte, off int64, exclusive bool, work func(chunk) error) (int, error) {
+// run works on a request in chunks of at most so many bytes and returns the
+// bytes that were done before the first failure.
+func (u *unitDevice) run(p []byte, off int64, exclusive bool, most int, work func(chunk) error) (int, error) {
 	whole := u.chunk(p, off)
 	hold := u.locks.acquire(uint64(whole.start/u.unit), uint64(whole.end/u.unit), exclusive)
 	defer u.locks.release(hold)
-	if whole.end-whole.start <= chunkBytes {
+	if whole.end-whole.start <= int64(most) {
 		if err := work(whole); err != nil {
 			return 0, err
 		}
 		return len(p), nil
 	}
-	for _, c := range u.split(p, off) {
+	for _, c := range u.split(p, off, most) {
 		if err := work(c); err != nil {
 			return int(c.off - off), err
 		}
@@ -79,7 +84,7 @@ func (u *unitDevice) run(p []byte, off int64, exclusive bool, work func(chunk) e
 // writeAt stores p at off: the units p covers are encrypted from it, the edges
 // are merged with what is there.
 func (u *unitDevice) writeAt(p []byte, off int64) (int, error) {
-	return u.run(p, off, true, u.writeChunk)
+	return u.run(p, off, true, chunkBytes, u.writeChunk)
 }
 
 func (u *unitDevice) writeChunk(c chunk) error {
@@ -133,7 +138,11 @@ func (u *unitDevice) merge(buf []byte, start int64, c chunk) error {
 
 // readAt fills p from off.
 func (u *unitDevice) readAt(p []byte, off int64) (int, error) {
-	return u.run(p, off, false, u.readChunk)
+	most := chunkBytes
+	if (off|int64(len(p)))%u.unit == 0 {
+		most = readBytes // straight into p
+	}
+	return u.run(p, off, false, most, u.readChunk)
 }
 
 func (u *unitDevice) readChunk(c chunk) error {

@@ -69,7 +69,7 @@ func newVolume(dev block.Device, l layout, key []byte) (*Volume, error) {
 		v.info.Engine = engine.Implementation()
 	}
 	if h, ok := dev.(hinter); ok {
-		v.hints = newHints(h, l.base, l.size)
+		v.hints = newHints(h, l.base)
 	}
 	return v, nil
 }
@@ -267,8 +267,8 @@ func (v *Volume) StartWriteback(off, n int64) error {
 	return v.hint(off, n, func(h hinter, off, n int64) error { return h.StartWriteback(off, n) })
 }
 
-// Prefetch asks the host to read n bytes at off ahead. The volume does it by
-// itself for sequential readers.
+// Prefetch asks the host to read n bytes at off ahead. It helps for scattered
+// requests; a sequential reader is served better by the host's own read-ahead.
 func (v *Volume) Prefetch(off, n int64) error {
 	return v.hint(off, n, func(h hinter, off, n int64) error { return h.Prefetch(off, n) })
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -316,5 +317,52 @@ func TestFollow(t *testing.T) {
 	}
 	if len(s) != maxStreams {
 		t.Errorf("%d streams", len(s))
+	}
+}
+
+// recorder notes the hints it is given.
+type recorder struct{ dropped [][2]int64 }
+
+func (r *recorder) StartWriteback(int64, int64) error { return nil }
+func (r *recorder) Prefetch(int64, int64) error       { return nil }
+func (r *recorder) DropCache(off, n int64) error {
+	r.dropped = append(r.dropped, [2]int64{off, n})
+	return nil
+}
+
+// TestDropBehind: only what lies well behind a long sequential reader is
+// dropped, without gaps, and never what another reader is at.
+func TestDropBehind(t *testing.T) {
+	const base, step = 1 << 20, 1 << 20
+	for _, length := range []int64{dropAfter - step, dropAfter + 40<<20} {
+		r := new(recorder)
+		h := newHints(r, base)
+		for off := int64(0); off < length; off += step {
+			h.read(5<<30+off, step)
+			h.read(off*7%(1<<30)+9<<30, 4096) // somebody else, here and there
+		}
+		for len(h.jobs) > 0 {
+			runtime.Gosched()
+		}
+		h.stop()
+		if length < dropAfter {
+			if len(r.dropped) != 0 {
+				t.Errorf("a short stream: dropped %v", r.dropped)
+			}
+			continue
+		}
+		if len(r.dropped) == 0 {
+			t.Fatal("nothing was dropped")
+		}
+		next := int64(base + 5<<30 + dropAfter - step - dropBytes)
+		for _, d := range r.dropped {
+			if d[0] != next || d[1] < dropBytes {
+				t.Fatalf("dropped %v, expected to go on at %d", r.dropped, next)
+			}
+			next += d[1]
+		}
+		if end := base + 5<<30 + length; next > end-dropBytes || next < end-3*dropBytes {
+			t.Errorf("dropped up to %d of %d", next, end)
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 )
 
 const (
@@ -13,9 +12,8 @@ const (
 	blockBytes = mib
 	// poolBlocks bounds the blocks read ahead over all files.
 	poolBlocks = 16
-	// readDepth is how many blocks of one file are read ahead; readers read at a time.
+	// readDepth is how many blocks of one file are read ahead.
 	readDepth = 6
-	readers   = 2
 )
 
 // pool hands out blocks; at most poolBlocks exist.
@@ -45,11 +43,10 @@ func (p *pool) put(b []byte) { p.free <- b }
 
 // chunk is a stretch of a file on its way from reader to writer.
 type chunk struct {
-	buf   []byte
-	off   int64
-	n     int
-	err   error
-	ready chan struct{}
+	buf []byte
+	off int64
+	n   int
+	err error
 }
 
 // input is what blocks are read from.
@@ -57,7 +54,6 @@ type input interface {
 	io.ReaderAt
 	io.Closer
 	stat() (node, error)
-	ahead(off, n int64)
 	forget()
 }
 
@@ -73,8 +69,10 @@ func readBlock(src io.ReaderAt, b *chunk) {
 	}
 }
 
-// stream reads [off, off+n) of src in blocks, several at a time, and calls sink
-// with each in order. scratch is used when one block is enough.
+// stream reads [off, off+n) of src in blocks, from a goroutine of its own, and
+// calls sink with each in order. scratch is used when one block is enough. One
+// reader that goes straight on is what a host's read-ahead serves best: a second
+// one beside it took twice as long (657 MB cold: 0.22 s and 0.47 s).
 func stream(ctx context.Context, p *pool, src input, off, n int64, scratch []byte, sink func(p []byte, off int64) error) error {
 	if n <= blockBytes {
 		if n == 0 {
@@ -87,54 +85,36 @@ func stream(ctx context.Context, p *pool, src input, off, n int64, scratch []byt
 		return sink(b.buf[:n], off)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	var wg sync.WaitGroup
 	ordered := make(chan *chunk, readDepth)
-	work := make(chan *chunk)
 	defer func() {
 		cancel()
 		for b := range ordered { // give everything back
-			<-b.ready
 			p.put(b.buf)
 		}
-		wg.Wait()
 	}()
-	wg.Add(1 + readers)
-	go func() {
-		defer wg.Done()
-		cut(ctx, p, src, off, n, ordered, work)
-	}()
-	for range readers {
-		go func() {
-			defer wg.Done()
-			for b := range work {
-				readBlock(src, b)
-				close(b.ready)
-			}
-		}()
-	}
+	go readAhead(ctx, p, src, off, n, ordered)
 	return drain(ctx, p, off, n, ordered, sink)
 }
 
-// cut makes blocks in order and hands them to the readers.
-func cut(ctx context.Context, p *pool, src input, off, n int64, ordered, work chan *chunk) {
+// readAhead reads blocks in order until the first error.
+func readAhead(ctx context.Context, p *pool, src input, off, n int64, ordered chan *chunk) {
 	defer close(ordered)
-	defer close(work)
 	for end := off + n; off < end; {
 		buf, err := p.get(ctx)
 		if err != nil {
 			return
 		}
-		b := &chunk{buf: buf, off: off, n: int(min(blockBytes, end-off)), ready: make(chan struct{})}
-		if next := off + readDepth*blockBytes; next < end {
-			src.ahead(next, min(blockBytes, end-next))
-		}
+		b := &chunk{buf: buf, off: off, n: int(min(blockBytes, end-off))}
+		readBlock(src, b)
 		select {
 		case ordered <- b:
 		case <-ctx.Done():
 			p.put(buf)
 			return
 		}
-		work <- b // readers always drain it
+		if b.err != nil {
+			return
+		}
 		off += int64(b.n)
 	}
 }
@@ -152,7 +132,6 @@ func drain(ctx context.Context, p *pool, off, n int64, ordered chan *chunk, sink
 		if b == nil {
 			return errInterrupted
 		}
-		<-b.ready
 		err := b.err
 		if err == nil {
 			err = sink(b.buf[:b.n], b.off)

@@ -6,7 +6,7 @@ const (
 	// maxPending is how much may be written and not yet handed to write-back.
 	maxPending = 32 * mib
 	// flushEvery is how much one file gathers before it is handed over.
-	flushEvery = 2 * mib
+	flushEvery = 8 * mib
 	// smallFile and below are handed over in groups, with the file kept open.
 	smallFile  = 64 << 10
 	groupBytes = 4 * mib

@@ -12,6 +12,8 @@ const (
 	deviceFlushEvery = 8 * mib
 	// prefetchWindow is how far small files are prefetched ahead of the readers.
 	prefetchWindow = 8 * mib
+	// prefetchFile and below are prefetched; the host reads ahead in larger ones.
+	prefetchFile = 1 * mib
 )
 
 // deviceHints speaks to the device below a volume, if it listens.
@@ -107,7 +109,7 @@ func (h *hints) reading(p *Plan, i int) {
 		n := min(it.size, prefetchWindow)
 		h.ahead++
 		h.bytes += n
-		if it.place < 2 {
+		if it.place < 2 || it.size > prefetchFile {
 			continue
 		}
 		at := v.device.clusterOffset(it.place)

@@ -265,10 +265,6 @@ func startWriteback(f *handle, off, n int64) {
 	unix.SyncFileRange(f.fd, off, n, unix.SYNC_FILE_RANGE_WRITE) // a hint: errors show at sync
 }
 
-func adviseWillNeed(f *handle, off, n int64) {
-	unix.Fadvise(f.fd, off, n, unix.FADV_WILLNEED)
-}
-
 func adviseDontNeed(f *handle) { unix.Fadvise(f.fd, 0, 0, unix.FADV_DONTNEED) }
 
 // openForSync is for systems without syncfs.

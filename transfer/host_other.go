@@ -105,8 +105,6 @@ func touch(f *hostTarget, modified time.Time) error {
 
 func startWriteback(*handle, int64, int64) {}
 
-func adviseWillNeed(*handle, int64, int64) {}
-
 func adviseDontNeed(*handle) {}
 
 // openForSync opens for writing, which FlushFileBuffers needs; folders are left

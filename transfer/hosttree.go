@@ -212,8 +212,7 @@ type hostSource struct{ *handle }
 
 func (s *hostSource) stat() (node, error) { return fstat(s.handle) }
 
-func (s *hostSource) ahead(off, n int64) { adviseWillNeed(s.handle, off, n) }
-func (s *hostSource) forget()            { adviseDontNeed(s.handle) }
+func (s *hostSource) forget() { adviseDontNeed(s.handle) }
 
 // randomPart is the name of a short-lived named part.
 func randomPart() string {

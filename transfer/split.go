@@ -300,19 +300,6 @@ func (j *joinedSource) stat() (node, error) {
 	return n, nil
 }
 
-func (j *joinedSource) ahead(off, n int64) {
-	for k, part := range j.m.Parts {
-		if off < part.SizeBytes && n > 0 {
-			here := min(n, part.SizeBytes-off)
-			j.files[k].ahead(off, here)
-			n -= here
-			off = 0
-			continue
-		}
-		off = max(0, off-part.SizeBytes)
-	}
-}
-
 func (j *joinedSource) forget() {
 	for _, f := range j.files {
 		f.forget()

@@ -71,8 +71,6 @@ type sourceFile interface {
 	io.ReaderAt
 	io.Closer
 	stat() (node, error)
-	// ahead hints that n bytes from off will be read soon.
-	ahead(off, n int64)
 	// forget drops cached bytes so that the next read comes from the disk.
 	forget()
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"sync"
 
 	"coffer/fat32"
 )
@@ -66,7 +65,7 @@ func (t *volumeTree) open(p string) (sourceFile, error) {
 		f.Close()
 		return nil, err
 	}
-	return &volumeSource{File: f, device: t.device}, nil
+	return &volumeSource{f}, nil
 }
 
 // remove takes a read-only file away too, as the host does: what is removed is
@@ -170,12 +169,7 @@ func (f *volumeTarget) discard() error {
 func (f *volumeTarget) keep() error { return f.file.Close() }
 
 // volumeSource is an open file of a volume.
-type volumeSource struct {
-	*fat32.File
-	device *deviceHints
-	once   sync.Once
-	start  int64 // where its data begin on the device; -1 unknown
-}
+type volumeSource struct{ *fat32.File }
 
 func (s *volumeSource) stat() (node, error) {
 	info, err := s.File.Stat()
@@ -183,20 +177,6 @@ func (s *volumeSource) stat() (node, error) {
 		return node{}, err
 	}
 	return nodeOfInfo(info), nil
-}
-
-// ahead hints as if the file were one extent, as files written by us are; for
-// others the hint reads something else and costs only that.
-func (s *volumeSource) ahead(off, n int64) {
-	s.once.Do(func() {
-		s.start = -1
-		if info, err := s.File.Stat(); err == nil && info.FirstCluster >= 2 {
-			s.start = s.device.clusterOffset(uint64(info.FirstCluster))
-		}
-	})
-	if s.start >= 0 {
-		s.device.prefetch(s.start+off, n)
-	}
 }
 
 // forget does nothing: the cache below the whole volume is dropped at once.
