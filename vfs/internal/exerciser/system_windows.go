@@ -1,0 +1,3 @@
+package exerciser
+
+func (f *hostFile) Map(int64, bool) (Mapping, error) { return nil, ErrUnsupported }
