@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coffer/app/agent"
 	"coffer/app/session"
 )
 
@@ -116,6 +117,13 @@ func (a *program) hiddenCommands() []*cobra.Command {
 		{
 			Use: session.KDFVerb, Hidden: true, Short: "Derive a key for the parent process", Example: "  (started by coffer itself)", Args: cobra.NoArgs,
 			RunE: func(*cobra.Command, []string) error { return session.ServeKDF(os.Stdin, os.Stdout) },
+		},
+		{
+			Use: agent.Verb, Hidden: true, Short: "Hold one container open for the parent process", Example: "  (started by coffer itself)", Args: cobra.NoArgs,
+			RunE: func(c *cobra.Command, _ []string) error {
+				a.patient()
+				return agent.ServeSpawned(c.Context(), os.Stdin, os.Stdout, a.logEvent)
+			},
 		},
 		{
 			Use: strengthVerb, Hidden: true, Short: "Rate a password for the parent process", Example: "  (started by coffer itself)", Args: cobra.NoArgs,

@@ -19,7 +19,9 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
 
+	"coffer/app/agent"
 	"coffer/app/cli/interrupt"
 	"coffer/app/config"
 	"coffer/app/logging"
@@ -44,20 +46,21 @@ type program struct {
 	started      bool // a command's own code has begun: errors before that are usage errors
 	openTerminal func() (terminal, error)
 	closeLog     io.Closer
+	patient      func() // from now on a second signal does not end the process
 }
 
 // Main runs the command line args (without the program's name) and returns the exit code of the process. SIGINT,
 // SIGTERM, SIGHUP, SIGQUIT and SIGABRT cancel the command, which cleans up and ends with 130; a second one ends the
 // process at once.
 func Main(args []string, streams Streams) (code int) {
-	ctx := interrupt.Context(int(session.Interrupted))
+	ctx, patient := interrupt.Context(int(session.Interrupted))
 	// Should the runtime have to end the process, it tells of one goroutine only.
 	debug.SetTraceback("single")
 	// A reader of our output that goes away (`coffer copy ... | head`) must not kill us before the volume is closed.
 	signal.Ignore(syscall.SIGPIPE)
 	a := &program{
 		stdin: streams.In, stderr: streams.Err, stderrFile: streams.Err, out: output{to: streams.Out},
-		openTerminal: openTerminal, log: zerolog.Nop(), closeLog: io.NopCloser(nil),
+		openTerminal: openTerminal, log: zerolog.Nop(), closeLog: io.NopCloser(nil), patient: patient,
 	}
 	defer func() {
 		if thrown := recover(); thrown != nil {
@@ -138,8 +141,9 @@ func (a *program) warn(text string) {
 	fmt.Fprintf(a.stderr, "coffer: warning: %s\n", escape(text))
 }
 
-// begin is called when the command line has been understood: it loads the settings and opens the log.
-func (a *program) begin() error {
+// begin is called when the command line has been understood: it loads the settings, opens the log, and tidies up after
+// agents that were killed.
+func (a *program) begin(c *cobra.Command) error {
 	a.started = true
 	executable, err := os.Executable()
 	if err != nil {
@@ -149,14 +153,28 @@ func (a *program) begin() error {
 	if a.settings, err = config.Load(a.paths.SettingsFile()); err != nil {
 		return err
 	}
-	if a.paths.State == "" {
-		return nil
+	if a.paths.State != "" {
+		log, closer, err := logging.Open(a.paths.LogFile(), a.settings.LogLevel)
+		if err != nil { // no reason not to do what the person asked for
+			a.warn("nothing is logged: " + err.Error())
+		} else {
+			a.log, a.closeLog = log, closer
+		}
 	}
-	log, closer, err := logging.Open(a.paths.LogFile(), a.settings.LogLevel)
-	if err != nil { // no reason not to do what the person asked for
-		a.warn("nothing is logged: " + err.Error())
-		return nil
+	if !c.Hidden {
+		a.sweep()
 	}
-	a.log, a.closeLog = log, closer
 	return nil
+}
+
+// sweep tidies up after agents that ended without locking, and says so.
+func (a *program) sweep() {
+	gone, err := agent.Sweep()
+	if err != nil { // whatever needs the registry says so itself
+		a.log.Error().Err(err).Msg("sweep")
+		return
+	}
+	for _, g := range gone {
+		a.warn(g.String())
+	}
 }

@@ -12,6 +12,7 @@ import (
 
 // Groups of commands in the help text.
 const (
+	groupDrive     = "drive"
 	groupContainer = "container"
 	groupFiles     = "files"
 	groupKeys      = "keys"
@@ -29,7 +30,7 @@ func (a *program) command() *cobra.Command {
 			"  coffer ls -R photos.img:/\n  coffer copy photos.img:/Pictures restored",
 		SilenceErrors:     true,
 		SilenceUsage:      true,
-		PersistentPreRunE: func(*cobra.Command, []string) error { return a.begin() },
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return a.begin(c) },
 	}
 	root.DisableSuggestions = true // usageHint makes them
 	root.SuggestionsMinimumDistance = 2
@@ -39,11 +40,13 @@ func (a *program) command() *cobra.Command {
 	root.PersistentFlags().BoolVar(&a.out.json, "json", false, "one JSON document on stdout; long work reports as JSON lines on stderr")
 	root.PersistentFlags().BoolVar(&a.out.quiet, "quiet", false, "no progress, no notes")
 	root.AddGroup(
+		&cobra.Group{ID: groupDrive, Title: "Drives:"},
 		&cobra.Group{ID: groupContainer, Title: "Containers:"},
 		&cobra.Group{ID: groupFiles, Title: "Files inside (no mount needed):"},
 		&cobra.Group{ID: groupKeys, Title: "Keys and headers:"},
 		&cobra.Group{ID: groupProgram, Title: "The program:"},
 	)
+	root.AddCommand(a.unlockCommand(), a.lockCommand(), a.listCommand())
 	root.AddCommand(a.createCommand(), a.infoCommand(), a.checkCommand(), a.dumpCommand(), a.destroyCommand())
 	root.AddCommand(a.lsCommand(), a.catCommand(), a.mkdirCommand(), a.rmCommand(), a.mvCommand(), a.copyCommand(), a.reportCommand())
 	root.AddCommand(a.keyCommand(), a.keyfileCommand(), a.headerCommand())
@@ -118,7 +121,7 @@ func commandName(c *cobra.Command) string {
 // laterCommands are names of the stable interface whose work this version does not have: refused plainly, exit code 7.
 func (a *program) laterCommands() []*cobra.Command {
 	var commands []*cobra.Command
-	for _, name := range []string{"unlock", "mount", "lock", "unmount", "list", "lab", "gui", "verify", "convert", "resize", "compact"} {
+	for _, name := range []string{"lab", "gui", "verify", "convert", "resize", "compact"} {
 		commands = append(commands, a.laterCommand(name))
 	}
 	return commands

@@ -7,6 +7,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -26,14 +27,19 @@ func catch() chan os.Signal {
 }
 
 // Context is cancelled by the first signal, also by one that came before the call. A second signal ends the process with
-// exitCode at once. Call it once, from the goroutine that runs the program.
-func Context(exitCode int) context.Context {
+// exitCode at once, unless the returned function was called before: it is for work whose end must not be cut short. Call
+// Context once, from the goroutine that runs the program.
+func Context(exitCode int) (ctx context.Context, patient func()) {
 	ctx, cancel := context.WithCancel(context.Background())
+	var isPatient atomic.Bool
 	go func() {
 		<-caught
 		cancel()
-		<-caught
-		os.Exit(exitCode)
+		for range caught {
+			if !isPatient.Load() {
+				os.Exit(exitCode)
+			}
+		}
 	}()
-	return ctx
+	return ctx, func() { isPatient.Store(true) }
 }

@@ -1,0 +1,182 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"coffer/app/agent/registry"
+	"coffer/app/session"
+)
+
+// core is an unlocked container and all that happens to it. Handlers and background work share it.
+type core struct {
+	settings Settings
+	claim    *registry.Claim
+	listener net.Listener     // of the control socket
+	device   *session.Device  // the open container
+	session  *session.Session // its file system; nil with Settings.Raw
+	mount    drive            // nil without a drive
+	log      func(event string, err error)
+	began    time.Time // with its monotonic clock
+
+	used  atomic.Int64 // last use that did not come through the drive, in ns since began
+	meter meter
+
+	locking sync.Mutex // one attempt to lock at a time
+	mu      sync.Mutex
+	jobs    map[*job]struct{}
+	closing bool          // no new jobs
+	locked  chan struct{} // closed when the container is locked
+	lockErr error         // what went wrong then; set before locked is closed
+	warning string        // what a person should know, for Status
+}
+
+// job is an operation that a client asked for and that is not done yet.
+type job struct {
+	what    string // "copy", "ls", ...
+	pid     int    // of the client, 0 when not known
+	started time.Time
+	cancel  context.CancelFunc
+	done    chan struct{}
+}
+
+// errLocking refuses new operations while a container is being locked.
+var errLocking = errors.New("the container is being locked")
+
+// begin notes that an operation begins: it counts as use until end is called, and ctx ends when the container is locked by
+// force.
+func (c *core) begin(parent context.Context, what string, pid int) (ctx context.Context, end func(), err error) {
+	ctx, cancel := context.WithCancel(parent)
+	j := &job{what: what, pid: pid, started: time.Now(), cancel: cancel, done: make(chan struct{})}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing {
+		cancel()
+		return nil, nil, &session.Error{What: what, Err: errLocking, Code: session.InUse}
+	}
+	c.jobs[j] = struct{}{}
+	c.touch()
+	return ctx, func() {
+		cancel()
+		c.mu.Lock()
+		delete(c.jobs, j)
+		c.mu.Unlock()
+		c.touch()
+		close(j.done)
+	}, nil
+}
+
+// touch notes that the container was used just now.
+func (c *core) touch() { c.used.Store(int64(time.Since(c.began))) }
+
+// running is the number of operations under way.
+func (c *core) running() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.jobs)
+}
+
+// idle is how long the container has not been used, through the drive or the socket; 0 while an operation runs.
+func (c *core) idle() time.Duration {
+	if c.running() > 0 {
+		return 0
+	}
+	last := c.began.Add(time.Duration(c.used.Load()))
+	if c.mount != nil {
+		if through := c.mount.Counters().LastUse; through.After(last) {
+			last = through
+		}
+	}
+	return max(time.Since(last), 0)
+}
+
+// warn leaves a remark that Status shows; "" takes it back.
+func (c *core) warn(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.warning = text
+}
+
+// named is the image as the person wrote it.
+func (c *core) named() string { return c.settings.Named }
+
+// Limits of the steps of a forced lock: together below five seconds, unless the disk needs longer to take what was written.
+const (
+	jobPatience     = 1 * time.Second
+	unmountPatience = 2500 * time.Millisecond
+)
+
+// lock writes everything down, takes the drive away and forgets the key; then the process ends. Without force it fails
+// with exit code 5, and nothing changes, when a program or an operation is in the way. With force operations are cancelled
+// and the drive is taken from the programs that use it; what they have written is kept. It returns when all is done. After
+// the container is locked every call returns the result of the first.
+func (c *core) lock(ctx context.Context, force bool, reason string) error {
+	c.locking.Lock()
+	defer c.locking.Unlock()
+	select {
+	case <-c.locked:
+		return c.lockErr
+	default:
+	}
+	if err := c.stopJobs(force); err != nil {
+		return err
+	}
+	err := c.unmount(ctx, force)
+	if err != nil && !force {
+		c.mu.Lock()
+		c.closing = false
+		c.mu.Unlock()
+		return err
+	}
+	c.lockErr = errors.Join(err, c.close())
+	c.log("locked: "+reason, c.lockErr)
+	close(c.locked)
+	return c.lockErr
+}
+
+// stopJobs lets no new operation begin and, with force, cancels those that run.
+func (c *core) stopJobs(force bool) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.jobs) > 0 && !force {
+		for j := range c.jobs {
+			who := ""
+			if j.pid != 0 {
+				who = fmt.Sprintf(" of process %d", j.pid)
+			}
+			return &session.Error{What: "lock " + c.named(), Code: session.InUse,
+				Err:  fmt.Errorf("%s%s is running, since %s", j.what, who, j.started.Format(time.TimeOnly)),
+				Hint: "wait until it is done, or add --force: it is cancelled, and what it has finished stays"}
+		}
+	}
+	c.closing = true
+	running := make([]*job, 0, len(c.jobs))
+	for j := range c.jobs {
+		j.cancel()
+		running = append(running, j)
+	}
+	c.mu.Unlock()
+	defer c.mu.Lock()
+	ctx, cancel := context.WithTimeout(context.Background(), jobPatience)
+	defer cancel()
+	for _, j := range running {
+		select {
+		case <-j.done:
+		case <-ctx.Done(): // the file system refuses whoever still goes on once it is closed
+		}
+	}
+	return nil
+}
+
+// close ends the use of the container. It takes as long as the disk needs: giving up would lose what was written.
+func (c *core) close() error {
+	if c.session != nil {
+		return c.session.Close()
+	}
+	return c.device.Close()
+}

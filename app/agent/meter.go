@@ -1,0 +1,63 @@
+package agent
+
+import (
+	"sync"
+	"time"
+)
+
+// Traffic is what has passed some place since the container was unlocked, and how fast it passes now.
+type Traffic struct {
+	BytesRead    int64   `json:"bytesRead"`
+	BytesWritten int64   `json:"bytesWritten"`
+	ReadRate     float64 `json:"readRate"`  // bytes per second, over the last seconds
+	WriteRate    float64 `json:"writeRate"` // bytes per second
+}
+
+// counts are the counters of both places at one moment.
+type counts struct {
+	at                  time.Time
+	fileSystem, backing struct{ read, written int64 }
+}
+
+// meterSpan is what "now" means for a rate, meterStep how often the counters are looked at.
+const (
+	meterSpan = 3 * time.Second
+	meterStep = time.Second
+)
+
+// meter keeps the counters of the last seconds.
+type meter struct {
+	mu      sync.Mutex
+	samples []counts // oldest first
+}
+
+// sample notes the counters.
+func (m *meter) sample(now counts) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.samples = append(m.samples, now)
+	for len(m.samples) > 1 && now.at.Sub(m.samples[1].at) >= meterSpan {
+		m.samples = append(m.samples[:0], m.samples[1:]...)
+	}
+}
+
+// traffic is what the counters say now: at the file system and at the image file.
+func (m *meter) traffic(now counts) (fileSystem, image Traffic) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before := now
+	if len(m.samples) > 0 {
+		before = m.samples[0]
+	}
+	seconds := now.at.Sub(before.at).Seconds()
+	rate := func(from, to int64) float64 {
+		if seconds <= 0 {
+			return 0
+		}
+		return float64(to-from) / seconds
+	}
+	return Traffic{now.fileSystem.read, now.fileSystem.written,
+			rate(before.fileSystem.read, now.fileSystem.read), rate(before.fileSystem.written, now.fileSystem.written)},
+		Traffic{now.backing.read, now.backing.written,
+			rate(before.backing.read, now.backing.read), rate(before.backing.written, now.backing.written)}
+}
