@@ -33,13 +33,8 @@ func (v *Volume) OpenFile(path string, flag OpenFlag) (*File, error) {
 }
 
 func (v *Volume) openFile(path string, flag OpenFlag) (*File, error) {
-	if flag&(Create|Truncate) != 0 || flag.writes() {
-		if err := v.writable(); err != nil {
-			return nil, err
-		}
-	}
-	if flag&Truncate != 0 && !flag.writes() {
-		return nil, fmt.Errorf("truncate without writing: %w", ErrInvalid)
+	if err := v.openable(flag); err != nil {
+		return nil, err
 	}
 	parent, name, err := v.walkParent(path)
 	if err != nil {
@@ -49,6 +44,24 @@ func (v *Volume) openFile(path string, flag OpenFlag) (*File, error) {
 		return nil, err
 	}
 	defer parent.unpin()
+	return v.openIn(parent, name, flag)
+}
+
+// openable tells why nothing can be opened with flag, if so.
+func (v *Volume) openable(flag OpenFlag) error {
+	if flag&(Create|Truncate) != 0 || flag.writes() {
+		if err := v.writable(); err != nil {
+			return err
+		}
+	}
+	if flag&Truncate != 0 && !flag.writes() {
+		return fmt.Errorf("truncate without writing: %w", ErrInvalid)
+	}
+	return nil
+}
+
+// openIn opens name in parent, which is pinned and loaded.
+func (v *Volume) openIn(parent *node, name string, flag OpenFlag) (*File, error) {
 	n, err := v.openNode(parent, name, flag)
 	for errors.Is(err, ErrNotExist) && flag&Create != 0 {
 		n, err = v.makeFile(parent, name)
@@ -62,14 +75,7 @@ func (v *Volume) openFile(path string, flag OpenFlag) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{v: v, n: n, flag: flag}
-	if flag&Truncate != 0 {
-		if err := f.Truncate(0); err != nil {
-			_ = f.Close()
-			return nil, err
-		}
-	}
-	return f, nil
+	return v.opened(n, flag)
 }
 
 func parentGone(v *Volume, parent *node) bool {
@@ -98,11 +104,10 @@ func (v *Volume) openNode(parent *node, name string, flag OpenFlag) (*node, erro
 		return nil, ErrIsDir
 	}
 	n := v.childLocked(parent, slot)
-	n.mu.RLock()
-	attr := n.attr
-	n.mu.RUnlock()
-	if flag.writes() && attr&AttrReadOnly != 0 {
-		return nil, fmt.Errorf("file is marked read-only: %w", ErrPermission)
+	if flag.writes() {
+		if err := n.changeable(); err != nil {
+			return nil, err
+		}
 	}
 	n.handles++
 	return n.pin(), nil
@@ -152,20 +157,27 @@ func (v *Volume) mkdir(path string) error {
 		return err
 	}
 	defer parent.unpin()
+	_, err = v.mkdirIn(parent, name, false)
+	return err
+}
+
+// mkdirIn makes a directory in parent, which is pinned and loaded; with hold it comes with a
+// reference counted.
+func (v *Volume) mkdirIn(parent *node, name string, hold bool) (n *node, err error) {
 	var q query
 	q.prepare(v.seed, name)
 	v.ns.RLock()
 	exists := parent.dir.find(&q) >= 0
 	v.ns.RUnlock()
 	if exists {
-		return ErrExist
+		return nil, ErrExist
 	}
 	if err := CheckName(name); err != nil {
-		return err
+		return nil, err
 	}
 	now := encodeStamp(v.now(), v.loc)
 	cost := costEntry + v.costGrow() + v.blocks(int64(v.geo.ClusterSize)) + v.costFAT([]extent{{2, 1}})
-	return v.mutate(cost, func() error {
+	err = v.mutate(cost, func() error {
 		run, err := v.takeOne()
 		if err != nil {
 			return err
@@ -177,13 +189,17 @@ func (v *Volume) mkdir(path string) error {
 			v.alloc.release([]extent{run})
 			return err
 		}
-		v.newDirLocked(parent, slot, run, now)
+		n = v.newDirLocked(parent, slot, run, now)
+		if hold {
+			n.refs.Add(1)
+		}
 		return nil
 	})
+	return n, err
 }
 
 // newDirLocked makes the node and content of a new directory in cluster run.
-func (v *Volume) newDirLocked(parent *node, slot int32, run extent, now stamp) {
+func (v *Volume) newDirLocked(parent *node, slot int32, run extent, now stamp) *node {
 	n := &node{id: v.ids.fresh(parent.place(slot)), isDir: true, attr: AttrDirectory, start: run.start,
 		create: now, access: now.day(), modify: now.coarse(), loaded: true}
 	n.chain.add(run)
@@ -201,6 +217,7 @@ func (v *Volume) newDirLocked(parent *node, slot int32, run extent, now stamp) {
 	v.addNodeLocked(n, parent, slot)
 	v.touchDirLocked(n)
 	v.touchNew(n)
+	return n
 }
 
 // parentRef is what .. of a child of parent holds: 0 stands for the root.

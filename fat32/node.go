@@ -14,19 +14,22 @@ type node struct {
 	isDir bool
 
 	pins atomic.Int32 // handles and running operations; taken under Volume.ns
+	// refs counts Refs. It grows from 0 only under Volume.ns, shared or exclusive, or while pinned.
+	refs atomic.Int32
 
 	// Guarded by Volume.ns.
-	parent   *node
-	slot     int32 // of the short entry in the parent
-	dir      *directory
-	handles  int
-	unlinked bool
-	freedGen uint64      // flush that frees the chain of an unlinked node
-	busyGen  uint64      // last flush generation whose plan holds this node
-	hot      atomic.Bool // used since the last sweep
-	newDot   bool        // .. must be rewritten: moved to another parent
-	moves    byte        // move counter of the entry, see docs/adr-0100-move-counter.md
-	onDisk   bool        // directories: the disk has an entry for it
+	parent    *node
+	slot      int32 // of the short entry in the parent
+	dir       *directory
+	handles   int
+	unlinked  bool
+	forgotten bool        // unlinked, and its identity is free for others
+	freedGen  uint64      // flush that frees the chain of an unlinked node
+	busyGen   uint64      // last flush generation whose plan holds this node
+	hot       atomic.Bool // used since the last sweep
+	newDot    bool        // .. must be rewritten: moved to another parent
+	moves     byte        // move counter of the entry, see docs/adr-0100-move-counter.md
+	onDisk    bool        // directories: the disk has an entry for it
 
 	write sync.Mutex
 	io    sync.RWMutex
@@ -62,6 +65,7 @@ type Info struct {
 	// FirstCluster is 0 for empty files and fixed root directories.
 	FirstCluster uint32
 	ID           uint64 // identity, stable while the volume is mounted
+	Removed      bool   // has no name any more, but is open or referred to
 }
 
 // IsDir reports whether it is a directory.
@@ -98,7 +102,7 @@ func (n *node) store(t Type, p []byte) {
 func (n *node) fill(i *Info, loc *time.Location) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
-	i.Size, i.Attr, i.FirstCluster, i.ID = n.size, n.attr, n.start, n.id
+	i.Size, i.Attr, i.FirstCluster, i.ID, i.Removed = n.size, n.attr, n.start, n.id, n.gone
 	i.ModTime, i.CreateTime, i.AccessTime = n.modify.time(loc), n.create.time(loc), n.access.time(loc)
 }
 

@@ -22,6 +22,11 @@ func (v *Volume) remove(path string) error {
 		return err
 	}
 	defer n.unpin()
+	return v.removeNode(n)
+}
+
+// removeNode removes a file or empty directory, which is pinned.
+func (v *Volume) removeNode(n *node) error {
 	cost, err := v.prepareRemoval(n)
 	if err != nil {
 		return err
@@ -97,7 +102,7 @@ func (v *Volume) orphanLocked(n *node) {
 	v.alloc.drop(n)
 	n.chain = extents{}
 	n.linked = 0
-	v.ids.forget(n.id)
+	v.forgetLocked(n)
 	if n.dir != nil {
 		n.dir.ghosts = nil // gone with their directory
 	}
@@ -113,7 +118,7 @@ func (v *Volume) releaseOrphanLocked(n *node) {
 	v.dropFreed(freed, n.freedGen)
 	v.dropUnlinked(never, v.gen.Load())
 	v.alloc.drop(n)
-	v.ids.forget(n.id)
+	v.forgetLocked(n)
 }
 
 // dropFreed makes clusters available that flush gen marks free on the disk. A

@@ -31,6 +31,8 @@ type move struct {
 	// respell: the entry was taken over under its old spelling and still has to
 	// get the new one.
 	respell bool
+	// displaced is the stored name of the target that was replaced.
+	displaced string
 }
 
 func (v *Volume) rename(oldPath, newPath string, replace bool) error {
@@ -47,27 +49,34 @@ func (v *Volume) rename(oldPath, newPath string, replace bool) error {
 		return err
 	}
 	defer n.unpin()
-	if n.isDir {
-		if err := v.loadDir(n); err != nil {
-			return err
-		}
-	}
 	to, name, err := v.walkParent(newPath)
 	if err != nil {
 		return fmt.Errorf("target: %w", err)
 	}
 	defer to.unpin()
+	_, err = v.renameNode(n, to, name, replace)
+	return err
+}
+
+// renameNode moves n into directory to under another name; both are pinned, to is loaded. It
+// returns the stored name of what it replaced, if anything.
+func (v *Volume) renameNode(n, to *node, name string, replace bool) (displaced string, err error) {
 	if err := CheckName(name); err != nil {
-		return err
+		return "", err
+	}
+	if n.isDir {
+		if err := v.loadDir(n); err != nil {
+			return "", err
+		}
 	}
 	m := &move{v: v, n: n, to: to, name: name, replace: replace}
 	m.q.prepare(v.seed, name)
 	for range 16 {
 		if err = m.attempt(); !errors.Is(err, errAgain) {
-			return err
+			return m.displaced, err
 		}
 	}
-	return fmt.Errorf("target changes all the time: %w", ErrBusy)
+	return "", fmt.Errorf("target changes all the time: %w", ErrBusy)
 }
 
 // attempt looks the target up, loads what replacing it needs, and runs the rename.
@@ -214,6 +223,7 @@ func (m *move) replaceLocked() error {
 		return err
 	}
 	slot := t.slot
+	m.displaced = to.dir.name(slot)
 	if v.txn != nil && to.dir.name(slot) != m.name {
 		var err error
 		if slot, err = v.placeSetLocked(to, m.name, &m.q, slot); err != nil {

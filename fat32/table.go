@@ -47,7 +47,7 @@ func (v *Volume) childLocked(parent *node, slot int32) *node {
 
 // evictableLocked: nothing would be lost by forgetting n.
 func (v *Volume) evictableLocked(n *node) bool {
-	if n == v.root || n.pins.Load() > 0 || n.handles > 0 || n.busyGen > v.durable.Load() {
+	if n == v.root || n.pins.Load() > 0 || n.refs.Load() > 0 || n.handles > 0 || n.busyGen > v.durable.Load() {
 		return false
 	}
 	if n.dir != nil && (len(n.dir.children) > 0 || n.dir.changed) {

@@ -1,0 +1,6 @@
+//go:build !linux && !freebsd
+
+package vfs
+
+// caseSensitive: the system's cache of names tells upper from lower case.
+const caseSensitive = false
