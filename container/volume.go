@@ -221,6 +221,15 @@ func (v *Volume) HostFreeBytes() (n int64, known bool) {
 	return n, err == nil
 }
 
+// ImageTraffic is how many bytes have been read from and written to the image
+// file since it was opened; zeros for a device of the caller's.
+func (v *Volume) ImageTraffic() (read, written int64) {
+	if v.file == nil {
+		return 0, 0
+	}
+	return v.file.Traffic()
+}
+
 // Path is the absolute path of the image, "" for a device of the caller's.
 func (v *Volume) Path() string {
 	if v.file == nil {

@@ -61,6 +61,9 @@ type File struct {
 	readOnly bool
 	id       identity
 
+	bytesRead    atomic.Int64
+	bytesWritten atomic.Int64
+
 	lastLookup atomic.Int64 // unix nanoseconds of the last path look-up
 	failed     atomic.Pointer[error]
 	closeOnce  sync.Once
@@ -207,6 +210,12 @@ func (f *File) Size() int64 { return f.size }
 // ReadOnly tells whether the image was opened for reading only.
 func (f *File) ReadOnly() bool { return f.readOnly }
 
+// Traffic is how many bytes have been read from and written to the image since
+// it was opened.
+func (f *File) Traffic() (read, written int64) {
+	return f.bytesRead.Load(), f.bytesWritten.Load()
+}
+
 // ReadAt implements io.ReaderAt. An image that was truncated while open gives
 // ErrChanged for the part that is gone.
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
@@ -215,6 +224,7 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 		return 0, eof
 	}
 	got, err := f.f.ReadAt(p[:n], off)
+	f.bytesRead.Add(int64(got))
 	if got == n {
 		return got, eof
 	}
@@ -238,6 +248,7 @@ func (f *File) WriteAt(p []byte, off int64) (int, error) {
 		return 0, err
 	}
 	n, err := f.f.WriteAt(p, off) // os.File completes short writes
+	f.bytesWritten.Add(int64(n))
 	if err != nil {
 		return n, fmt.Errorf("write image %s at %d: %w", f.path, off, Classify(err))
 	}
