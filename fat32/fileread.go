@@ -53,6 +53,7 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 		return 0, f.wrap("read", fmt.Errorf("offset %d: %w", off, ErrInvalid))
 	}
 	n, err := f.readAt(p, off)
+	f.v.traffic.read.Add(int64(n))
 	return n, f.wrap("read", err)
 }
 

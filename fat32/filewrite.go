@@ -31,6 +31,7 @@ func (f *File) WriteAt(p []byte, off int64) (int, error) {
 		return 0, nil
 	}
 	n, err := f.writeAt(p, off)
+	f.v.traffic.written.Add(int64(n))
 	return n, f.wrap("write", err)
 }
 

@@ -53,8 +53,11 @@ type Volume struct {
 	scan  scanner
 	fl    flusher
 
+	traffic traffic
+
 	markMu sync.Mutex
-	marked atomic.Bool // the disk says "in use"
+	marked atomic.Bool                   // the disk says "in use"
+	frozen atomic.Pointer[chan struct{}] // not nil: no operation begins until the channel is closed
 	closed atomic.Bool
 	failed atomic.Pointer[error]
 	stop   chan struct{}
