@@ -56,10 +56,16 @@ type Settings struct {
 	Idle       Duration `json:"idle,omitempty"`       // lock after so long without use; 0: never
 	Lifetime   Duration `json:"lifetime,omitempty"`   // lock after so long whatever happens; 0: never
 	AutoLock   AutoLock `json:"autoLock"`
-	Litter     string   `json:"litter,omitempty"`  // where the system's own clutter goes: "memory" or "keep"; "": as the system has it
+	Litter     string   `json:"litter,omitempty"`  // where the system's own clutter goes: LitterMemory or LitterKeep
 	Program    string   `json:"program,omitempty"` // version, for the registry
 	Slot       int      `json:"slot"`              // key slot to try; -1: any
 }
+
+// Where what systems strew about on drives goes.
+const (
+	LitterMemory = "memory" // it is gone when the drive is locked
+	LitterKeep   = "keep"   // into the container, like any file
+)
 
 // AutoLock are the events of the system that lock a drive.
 type AutoLock struct {

@@ -109,19 +109,6 @@ func (c *Client) call(ctx context.Context, path string, in, out any) error {
 	return nil
 }
 
-// stream makes a request for long work: events go to report, which may be nil, the result into out.
-func (c *Client) stream(ctx context.Context, path string, in, out any, report session.Reporter) error {
-	body, err := c.open(ctx, path, in)
-	if err != nil {
-		return err
-	}
-	defer body.Close()
-	if err = readStream(body, out, report); errors.Is(err, errCutShort) {
-		return c.unreachable(ctx, err)
-	}
-	return err
-}
-
 // endPatience is how long a process may take to end after it has said that it is done.
 const endPatience = 5 * time.Second
 

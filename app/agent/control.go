@@ -56,6 +56,9 @@ func (c *core) serveLock(w http.ResponseWriter, r *http.Request) error {
 // status gathers the Status.
 func (c *core) status() Status {
 	s := Status{Entry: c.claim.Entry(), IdleSeconds: c.idle().Seconds(), Jobs: c.running()}
+	if c.mount != nil {
+		s.OpenFiles = c.mount.Counters().OpenFiles
+	}
 	s.FileSystem, s.Backing = c.meter.traffic(c.counts())
 	c.mu.Lock()
 	s.Warning = c.warning
@@ -73,5 +76,12 @@ func (c *core) status() Status {
 // counts reads the counters.
 func (c *core) counts() counts {
 	now := counts{at: time.Now()}
+	now.backing.read, now.backing.written = c.device.ImageTraffic()
+	if c.session != nil {
+		now.fileSystem.read, now.fileSystem.written = c.session.Volume.Traffic()
+	} else if c.mount != nil {
+		through := c.mount.Counters()
+		now.fileSystem.read, now.fileSystem.written = through.BytesRead, through.BytesWritten
+	}
 	return now
 }

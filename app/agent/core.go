@@ -11,6 +11,7 @@ import (
 
 	"coffer/app/agent/registry"
 	"coffer/app/session"
+	"coffer/vfs"
 )
 
 // core is an unlocked container and all that happens to it. Handlers and background work share it.
@@ -20,7 +21,7 @@ type core struct {
 	listener net.Listener     // of the control socket
 	device   *session.Device  // the open container
 	session  *session.Session // its file system; nil with Settings.Raw
-	mount    drive            // nil without a drive
+	mount    *vfs.Mount       // nil without a drive
 	log      func(event string, err error)
 	began    time.Time // with its monotonic clock
 
@@ -87,10 +88,8 @@ func (c *core) idle() time.Duration {
 		return 0
 	}
 	last := c.began.Add(time.Duration(c.used.Load()))
-	if c.mount != nil {
-		if through := c.mount.Counters().LastUse; through.After(last) {
-			last = through
-		}
+	if through := c.lastDriveUse(); through.After(last) {
+		last = through
 	}
 	return max(time.Since(last), 0)
 }

@@ -48,7 +48,3 @@ func StatusOfAll(ctx context.Context) ([]Status, error) {
 	}
 	return all, nil
 }
-
-// CheckDrive says whether this system can show a drive, when one is asked for: to be known before a person is asked for a
-// password.
-func CheckDrive(s Settings) error { return nil }

@@ -159,9 +159,6 @@ func (c *core) openContainer(ctx context.Context, credential session.Credential,
 	return nil
 }
 
-// openDrive mounts the drive, unless there shall be none.
-func (c *core) openDrive(context.Context, Watch) error { return nil }
-
 // undo takes back an unlock that nobody waited for.
 func (c *core) undo() error {
 	ctx, cancel := context.WithTimeout(context.Background(), unmountPatience)
