@@ -45,19 +45,9 @@ type op struct{ release func() }
 // the number of bytes of metadata and overwritten data it may dirty, in whole
 // metaBlocks. An error that satisfies tooLarge asks to split the operation.
 func (v *Volume) begin(cost int64) (o op, err error) {
-	if err := v.writable(); err != nil {
-		return o, err
-	}
-	if !v.marked.Load() {
-		if err := v.markDirty(); err != nil {
-			return o, err
-		}
-	}
 	for attempt := 0; ; attempt++ {
-		v.gate.RLock()
-		if v.closed.Load() {
-			v.gate.RUnlock()
-			return o, fmt.Errorf("volume: %w", ErrClosed)
+		if err := v.enter(); err != nil {
+			return o, err
 		}
 		if v.txn == nil {
 			return o, nil
@@ -73,6 +63,30 @@ func (v *Volume) begin(cost int64) (o op, err error) {
 		if err := v.flush(); err != nil {
 			return o, err
 		}
+	}
+}
+
+// enter takes the gate, shared, of a volume that can be written, is marked as in use and is not frozen.
+func (v *Volume) enter() error {
+	for {
+		if err := v.writable(); err != nil {
+			return err
+		}
+		v.waitThawed()
+		if !v.marked.Load() {
+			if err := v.markDirty(); err != nil {
+				return err
+			}
+		}
+		v.gate.RLock()
+		switch {
+		case v.closed.Load():
+			v.gate.RUnlock()
+			return fmt.Errorf("volume: %w", ErrClosed)
+		case v.frozen.Load() == nil && v.marked.Load():
+			return nil
+		}
+		v.gate.RUnlock() // frozen meanwhile
 	}
 }
 

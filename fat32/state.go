@@ -34,9 +34,13 @@ func (v *Volume) cleanMark() uint32 {
 
 // markDirty writes, before the first change, that the volume is in use and
 // that nobody knows how many clusters are free. Transactional devices need neither.
+// A frozen volume stays as it is marked.
 func (v *Volume) markDirty() error {
 	v.markMu.Lock()
 	defer v.markMu.Unlock()
+	if v.frozen.Load() != nil {
+		return nil
+	}
 	if v.marked.Load() || v.txn != nil {
 		v.marked.Store(true)
 		return nil

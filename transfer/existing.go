@@ -48,6 +48,10 @@ func (s *scanner) mayReplace(from string, n, there node, it *item) bool {
 		s.skip(from, ReasonKept, "exists at the target and is kept, as asked")
 		return false
 	}
+	if err := mayReplaceNow(s.plan.target, join(s.plan.folders[it.folder].to, there.name)); err != nil { // known now, it costs no copy
+		s.fail(from, writeReason(err), err)
+		return false
+	}
 	it.flags |= flagReplace
 	return true
 }

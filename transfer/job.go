@@ -29,6 +29,8 @@ type Place struct {
 	// Contents, for a source folder, selects what is in it rather than the folder
 	// itself. The root of a volume, "/", always means its contents.
 	Contents bool
+	// Neighbour is who else uses Volume meanwhile; nil: nobody.
+	Neighbour Neighbour
 	// Backing is the device below Volume, if it offers hints; nil is fine.
 	Backing Backing
 	// SizeBytes is the size of the device below Volume (for Backing); 0: that of the volume.

@@ -90,6 +90,8 @@ func readReason(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return ReasonVanished
+	case errors.Is(err, fat32.ErrBusy):
+		return ReasonBusy
 	case errors.Is(err, syscall.ELOOP):
 		return ReasonLink
 	default:

@@ -12,6 +12,7 @@ import (
 type volumeTree struct {
 	volume *fat32.Volume
 	base   string // "/" or "/a/b"
+	with   Neighbour
 	device *deviceHints
 }
 
@@ -21,7 +22,7 @@ func newVolumeTree(p Place, base string) *volumeTree {
 	if size <= 0 {
 		size = g.TotalBytes
 	}
-	return &volumeTree{volume: p.Volume, base: base, device: &deviceHints{backing: p.Backing, sizeBytes: size, geometry: g}}
+	return &volumeTree{volume: p.Volume, base: base, with: p.neighbour(), device: &deviceHints{backing: p.Backing, sizeBytes: size, geometry: g}}
 }
 
 // at is the path in the volume of a path in the tree.
@@ -53,6 +54,9 @@ func (t *volumeTree) stat(p string) (node, error) {
 }
 
 func (t *volumeTree) open(p string) (sourceFile, error) {
+	if err := t.with.BeforeRead(t.at(p)); err != nil {
+		return nil, err
+	}
 	f, err := t.volume.OpenFile(t.at(p), fat32.ReadOnly)
 	if err != nil {
 		return nil, err
@@ -72,7 +76,14 @@ func (t *volumeTree) open(p string) (sourceFile, error) {
 // the source of a move, or was made by this package.
 func (t *volumeTree) remove(p string) error {
 	at := t.at(p)
+	if err := t.with.BeforeReplace(at); err != nil {
+		return err
+	}
+	at = t.stored(at)
 	err := t.volume.Remove(at)
+	if err == nil {
+		t.with.Changed(Change{at, Removed})
+	}
 	if !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
@@ -83,7 +94,7 @@ func (t *volumeTree) remove(p string) error {
 	if serr := t.volume.SetAttr(at, info.Attr&^fat32.AttrReadOnly); serr != nil {
 		return errors.Join(err, serr)
 	}
-	return t.volume.Remove(at)
+	return t.drop(at)
 }
 
 func (t *volumeTree) sync() error { return t.volume.Sync() }
@@ -93,10 +104,20 @@ func (t *volumeTree) close() error {
 	return nil
 }
 
-func (t *volumeTree) mkdir(p string) error { return t.volume.Mkdir(t.at(p)) }
+func (t *volumeTree) mkdir(p string) error {
+	err := t.volume.Mkdir(t.at(p))
+	if err == nil {
+		t.with.Changed(Change{t.at(p), Created})
+	}
+	return err
+}
 
 func (t *volumeTree) dress(p string, n node) error {
-	return t.volume.SetTimes(t.at(p), fat32.Times{Modify: n.modified, Create: n.created})
+	err := t.volume.SetTimes(t.at(p), fat32.Times{Modify: n.modified, Create: n.created})
+	if err == nil {
+		t.with.Changed(Change{t.at(p), Written})
+	}
+	return err
 }
 
 // create begins a file under a part name; see docs/adr-0001-publish.md.
@@ -114,7 +135,7 @@ func (t *volumeTree) create(o createOptions) (targetFile, error) {
 	}
 	file, err := t.volume.OpenFile(f.part, flags)
 	if errors.Is(err, fs.ErrExist) && o.part != "" { // left by an earlier run of the same job
-		if err = t.volume.Remove(f.part); err == nil {
+		if err = t.drop(f.part); err == nil {
 			file, err = t.volume.OpenFile(f.part, flags)
 		}
 	}
@@ -122,6 +143,9 @@ func (t *volumeTree) create(o createOptions) (targetFile, error) {
 		return nil, err
 	}
 	f.file = file
+	if o.part != "" && !o.resume { // others may come across it; a nameless part gets its name at once
+		t.with.Changed(Change{f.part, Created})
+	}
 	if o.size > 0 {
 		if err := file.Reserve(o.size); err != nil {
 			return nil, errors.Join(err, f.discard())
@@ -150,23 +174,29 @@ func (f *volumeTarget) publish(n node, replace bool) error {
 		err = cerr
 	}
 	if err == nil {
-		err = f.tree.volume.Rename(f.part, f.final, replace)
+		err = f.tree.rename(f.part, f.final, replace)
 	}
 	if err != nil {
-		return errors.Join(err, f.tree.volume.Remove(f.part))
+		return errors.Join(err, f.tree.drop(f.part))
 	}
 	if n.readOnly {
-		return f.tree.volume.SetAttr(f.final, fat32.AttrReadOnly|fat32.AttrArchive)
+		if err := f.tree.volume.SetAttr(f.final, fat32.AttrReadOnly|fat32.AttrArchive); err != nil {
+			return err
+		}
+		f.tree.with.Changed(Change{f.final, Written})
 	}
 	return nil
 }
 
 func (f *volumeTarget) discard() error {
 	err := f.file.Close()
-	return errors.Join(err, f.tree.volume.Remove(f.part))
+	return errors.Join(err, f.tree.drop(f.part))
 }
 
-func (f *volumeTarget) keep() error { return f.file.Close() }
+func (f *volumeTarget) keep() error {
+	f.tree.with.Changed(Change{f.part, Written})
+	return f.file.Close()
+}
 
 // volumeSource is an open file of a volume.
 type volumeSource struct{ *fat32.File }

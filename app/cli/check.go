@@ -53,7 +53,7 @@ func (a *program) check(c *cobra.Command, f *containerFlags, request session.Che
 	result, err := device.Check(c.Context(), request)
 	progress.close()
 	if err != nil {
-		return device.ExplainDamage(err, request.Repair)
+		return err
 	}
 	return a.showCheck(image, request.Repair, result)
 }

@@ -43,7 +43,7 @@ func placeError(command string, err error) error {
 }
 
 // withSession opens the container at image, runs work and closes it; a failing close is an error like any other.
-func (a *program) withSession(c *cobra.Command, f *containerFlags, image string, readOnly bool, work func(*session.Session) error) error {
+func (a *program) withSession(c *cobra.Command, f *containerFlags, image string, readOnly bool, work func(session.Files) error) error {
 	opened, err := a.open(c, f, image, readOnly)
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (a *program) lsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.withSession(c, f, image, true, func(s *session.Session) error { return a.ls(c, s, places[0].Path, recursive) })
+			return a.withSession(c, f, image, true, func(s session.Files) error { return a.ls(c, s, places[0].Path, recursive) })
 		},
 	}
 	c.Flags().BoolVarP(&recursive, "recursive", "R", false, "folders below too")
@@ -99,7 +99,7 @@ func (a *program) lsCommand() *cobra.Command {
 	return c
 }
 
-func (a *program) ls(c *cobra.Command, s *session.Session, path string, recursive bool) error {
+func (a *program) ls(c *cobra.Command, s session.Files, path string, recursive bool) error {
 	entries := []session.Entry{}
 	err := s.List(c.Context(), path, recursive, func(e session.Entry) error {
 		if a.out.json {
@@ -133,7 +133,7 @@ func (a *program) catCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.withSession(c, f, image, true, func(s *session.Session) error { return a.cat(c, s, places) })
+			return a.withSession(c, f, image, true, func(s session.Files) error { return a.cat(c, s, places) })
 		},
 	}
 	f.register(c.Flags())
@@ -141,7 +141,7 @@ func (a *program) catCommand() *cobra.Command {
 }
 
 // cat streams, also as JSON: files may be larger than memory.
-func (a *program) cat(c *cobra.Command, s *session.Session, places []session.Place) error {
+func (a *program) cat(c *cobra.Command, s session.Files, places []session.Place) error {
 	if !a.out.json {
 		for _, place := range places {
 			if err := s.Cat(c.Context(), place.Path, &a.out); err != nil {
@@ -151,7 +151,7 @@ func (a *program) cat(c *cobra.Command, s *session.Session, places []session.Pla
 		return nil
 	}
 	for _, place := range places { // every mistake is known before the document begins
-		if err := s.MustBeFile(place.Path); err != nil {
+		if err := s.MustBeFile(c.Context(), place.Path); err != nil {
 			return err
 		}
 	}
@@ -184,7 +184,7 @@ func (a *program) mkdirCommand() *cobra.Command {
 		Example: "  coffer mkdir photos.img:/2020\n  coffer mkdir -p photos.img:/2020/summer/sea",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.change(c, f, args, func(s *session.Session, path string) error { return s.Mkdir(path, parents) })
+			return a.change(c, f, args, func(s session.Files, path string) error { return s.Mkdir(c.Context(), path, parents) })
 		},
 	}
 	c.Flags().BoolVarP(&parents, "parents", "p", false, "missing folders above too; an existing folder is no error")
@@ -206,7 +206,7 @@ func (a *program) rmCommand() *cobra.Command {
 					return err
 				}
 			}
-			return a.change(c, f, args, func(s *session.Session, path string) error { return s.Remove(c.Context(), path, recursive) })
+			return a.change(c, f, args, func(s session.Files, path string) error { return s.Remove(c.Context(), path, recursive) })
 		},
 	}
 	c.Flags().BoolVarP(&force, "force", "f", false, "also the root folder: empty the whole container")
@@ -227,13 +227,13 @@ func refuseRoot(args []string) error {
 }
 
 // change runs one operation on each path and reports the paths done.
-func (a *program) change(c *cobra.Command, f *containerFlags, args []string, work func(*session.Session, string) error) error {
+func (a *program) change(c *cobra.Command, f *containerFlags, args []string, work func(session.Files, string) error) error {
 	image, places, err := insidePlaces(c.Name(), args)
 	if err != nil {
 		return err
 	}
 	done := []string{}
-	err = a.withSession(c, f, image, false, func(s *session.Session) error {
+	err = a.withSession(c, f, image, false, func(s session.Files) error {
 		for _, place := range places {
 			if err := work(s, place.Path); err != nil {
 				return err
@@ -263,7 +263,7 @@ func (a *program) mvCommand() *cobra.Command {
 				return err
 			}
 			var moved []session.Moved
-			err = a.withSession(c, f, image, false, func(s *session.Session) error {
+			err = a.withSession(c, f, image, false, func(s session.Files) error {
 				last := len(places) - 1
 				moved, err = s.Move(c.Context(), places[:last], places[last], force)
 				return err

@@ -53,7 +53,9 @@ func (a *program) info(c *cobra.Command, f *containerFlags, path string) error {
 			return err
 		}
 		defer opened.Close()
-		document.FileSystem = opened.FileSystem()
+		if document.FileSystem, err = opened.FileSystem(c.Context()); err != nil {
+			return err
+		}
 	}
 	a.showInfo(document)
 	return a.out.document(document)

@@ -32,8 +32,39 @@ type CheckResult struct {
 	Omitted      int             `json:"omitted,omitempty"`
 }
 
-// Check looks at the file system, and mends it when asked to. The container must not be mounted; a Device is not.
+// standStill makes the payload of an unlocked container stand still until thaw is called. A Device that nobody else uses
+// stands still anyway.
+func (d *Device) standStill(doing string, report Reporter) (thaw func(), err error) {
+	if d.hold == nil {
+		return func() {}, nil
+	}
+	report.send(StandStillNote(d.target.Path))
+	thaw, err = d.hold()
+	return thaw, wrap(doing+" "+d.target.Path, err)
+}
+
+// StandStillNote is what a person is told while an unlocked container stands still.
+func StandStillNote(image string) Event {
+	return Event{Kind: EventNote, Detail: image + " is unlocked: what programs write to it waits until this is done"}
+}
+
+// PayloadBytes is the size of the decrypted payload.
+func (d *Device) PayloadBytes() int64 { return d.container.Size() }
+
+// NeedsLock is the refusal of something that needs the container for itself while it is unlocked.
+func NeedsLock(doing, image string) error {
+	return &Error{What: doing + " " + image, Err: errors.New("it is unlocked, and this needs the container for itself"), Code: InUse,
+		Hint: "`coffer lock " + image + "` first"}
+}
+
+// Check looks at the file system, and mends it when asked to. An unlocked container is looked at in a moment at which
+// everything is written and nothing changes; whoever has it unlocked refuses to mend it.
 func (d *Device) Check(ctx context.Context, r CheckRequest) (*CheckResult, error) {
+	thaw, err := d.standStill("check", r.Report)
+	if err != nil {
+		return nil, err
+	}
+	defer thaw()
 	found, err := fat32.Check(ctx, d.container, fat32.CheckOptions{
 		Repair:   r.Repair,
 		KeepLost: true, // they may be the only copy of something; only what a cut leaves is freed, at opening
@@ -42,7 +73,7 @@ func (d *Device) Check(ctx context.Context, r CheckRequest) (*CheckResult, error
 		},
 	})
 	if err != nil {
-		return nil, wrap("check "+d.target.Path, err)
+		return nil, wrap("check "+d.target.Path, d.ExplainDamage(err, r.Repair))
 	}
 	result := &CheckResult{
 		Findings: append([]fat32.Finding{}, found.Findings...), Files: found.Files, Folders: found.Dirs,
@@ -58,23 +89,33 @@ func (d *Device) Check(ctx context.Context, r CheckRequest) (*CheckResult, error
 
 // Dump writes the decrypted payload to w.
 func (d *Device) Dump(ctx context.Context, w io.Writer, report Reporter) error {
+	thaw, err := d.standStill("dump", report)
+	if err != nil {
+		return err
+	}
+	defer thaw()
 	size := d.container.Size()
-	err := pump(ctx, w, d.container, size, func(done int64) {
+	err = pump(ctx, w, d.container, size, func(done int64) {
 		report.send(Event{Kind: EventProgress, Stage: "dump", Done: done, Total: size, Unit: UnitBytes})
 	})
 	return wrap("dump "+d.target.Path, err)
 }
 
-// DumpFile writes the decrypted payload to a new file, which is removed again when that fails. It returns the bytes
-// written; they are durable.
+// DumpFile writes the decrypted payload to a new file, which is removed again when that fails. It returns the size of the
+// payload in bytes; they are durable when there is no error.
 func (d *Device) DumpFile(ctx context.Context, to string, report Reporter) (int64, error) {
+	return d.container.Size(), WriteNew("dump to "+to, to, func(file io.Writer) error { return d.Dump(ctx, file, report) })
+}
+
+// WriteNew makes a new file with what write gives it, durable, and removes it again when that fails.
+func WriteNew(doing, to string, write func(io.Writer) error) error {
 	file, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return 0, wrap("dump to "+to, err)
+		return wrap(doing, err)
 	}
-	err = d.Dump(ctx, file, report)
+	err = write(file)
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return 0, errors.Join(err, os.Remove(to))
+		return errors.Join(err, os.Remove(to))
 	}
-	return d.container.Size(), nil
+	return nil
 }

@@ -26,7 +26,7 @@ type CopyRequest struct {
 	Window      time.Duration // of the rates
 	Program     string        // name and version, for the record
 	Records     string        // folder of the records; "": none is kept
-	Report      Reporter
+	Report      Reporter      `json:"-"`
 }
 
 // CheckHostPlaces says before any container is opened, and before anybody is asked for a password, whether the host's
@@ -72,6 +72,16 @@ func notOverContainer(path string) error {
 // be the same. The record is returned also when the copy failed or was cancelled on the way, and is kept in r.Records; that
 // it could not be kept is a warning, not an error.
 func Copy(ctx context.Context, from, to *Session, r CopyRequest) (*Record, error) {
+	if to != nil {
+		if err := to.changeable("copy to " + r.Destination.String()); err != nil {
+			return nil, err
+		}
+	}
+	if from != nil && r.Move {
+		if err := from.changeable("move from " + from.target.Path); err != nil {
+			return nil, err
+		}
+	}
 	job := transfer.Job{
 		Destination: to.place(r.Destination),
 		Verify:      r.Verify, Resume: r.Resume, Move: r.Move, Split: r.Split,
@@ -109,7 +119,7 @@ func (s *Session) explainSpace(destination Place, err error) error {
 	case err == nil || !errors.Is(err, syscall.ENOSPC):
 		return err
 	case s == nil || !destination.Inside():
-		return &Error{What: "copy", Err: err, Hint: "free space on the disk that holds " + destination.Path}
+		return &Error{What: "copy", Err: err, Hint: "free space on the disk that holds " + destination.String()}
 	case errors.As(err, &space) && space.NeedBytes <= s.Volume.StatFS().FreeBytes:
 		return &Error{What: "copy", Err: err, Hint: "there is room inside; free space on the disk that holds " + destination.Image}
 	}
@@ -123,9 +133,9 @@ func (s *Session) place(p Place) transfer.Place {
 		base := filepath.Base(p.Path)
 		return transfer.Place{Path: p.Path, Contents: base == "." || base == ".."}
 	}
-	info, host := s.container.Info(), report.HostEndpoint(s.target.Path)
+	info, host := s.container.Info(), report.HostEndpoint(s.file())
 	return transfer.Place{
-		Volume: s.Volume, Path: p.Path, Backing: s.container, SizeBytes: s.container.Size(), FreeBytes: s.hostBound(),
+		Volume: s.Volume, Path: p.Path, Neighbour: s.Neighbour, Backing: s.container, SizeBytes: s.container.Size(), FreeBytes: s.hostBound(),
 		Endpoint: report.Endpoint{
 			Kind: "container", Device: host.Device, WriteCache: host.WriteCache, FileSystem: s.Volume.Geometry().Type.String(), Format: string(info.Format), Cipher: info.Cipher,
 			Engine: info.Engine, SectorBytes: int64(info.SectorSizeBytes), ClusterBytes: int64(s.Volume.Geometry().ClusterSize),
@@ -137,7 +147,7 @@ func (s *Session) place(p Place) transfer.Place {
 // is no such bound or it is not known. What the image has already taken on the disk, but the files inside do not use,
 // can be written whatever the disk has free.
 func (s *Session) hostBound() int64 {
-	free, allocated, err := thinSpace(s.target.Path)
+	free, allocated, err := thinSpace(s.file())
 	if err != nil || allocated >= s.container.Info().ImageBytes {
 		return 0
 	}

@@ -29,6 +29,7 @@ func rules() []rule {
 		{[]error{container.ErrWrongKey}, WrongKey, "check Caps Lock and the keyboard layout; `coffer key list` shows the key slots"},
 		{[]error{container.ErrNoCredential}, NoCredential, "give --password-stdin, --password-fd N, --password-file F or --keyfile F"},
 		{[]error{container.ErrInUse}, InUse, "close the other program, or wait until it is done"},
+		{[]error{fat32.ErrBusy}, InUse, "close the program that uses it, or wait until it is done"},
 		{[]error{image.ErrChanged}, Failed, "the container file was replaced, cut or removed while it was open; nothing was written to the new one"},
 		{[]error{container.ErrNoSpace, syscall.EDQUOT}, NoSpace, hostFullHint},
 		{[]error{fat32.ErrNoSpace}, NoSpace, "remove files inside, or make a bigger container"},

@@ -85,18 +85,21 @@ func (s *Session) walk(ctx context.Context, folder string, above []uint32, recur
 	return damage
 }
 
-// MustBeFile says whether there is a file (not a folder) at p.
-func (s *Session) MustBeFile(p string) error {
+// MustBeFile says whether there is a file (not a folder) at p that can be read now.
+func (s *Session) MustBeFile(_ context.Context, p string) error {
 	info, err := s.Volume.Stat(p)
 	if err == nil && info.IsDir() {
 		err = fat32.ErrIsDir
+	}
+	if err == nil {
+		err = s.neighbour().BeforeRead(p)
 	}
 	return wrap("read "+s.inside(p), err)
 }
 
 // Cat writes the bytes of the file at p to w.
 func (s *Session) Cat(ctx context.Context, p string, w io.Writer) error {
-	if err := s.MustBeFile(p); err != nil {
+	if err := s.MustBeFile(ctx, p); err != nil {
 		return err
 	}
 	file, err := s.Volume.OpenFile(p, fat32.ReadOnly)
@@ -137,70 +140,4 @@ func pump(ctx context.Context, w io.Writer, from io.ReaderAt, size int64, progre
 		}
 	}
 	return nil
-}
-
-// Mkdir makes the folder p; with parents also those above it, and an existing folder is no error.
-func (s *Session) Mkdir(p string, parents bool) error {
-	if parents {
-		return wrap("make folder "+s.inside(p), s.Volume.MkdirAll(p))
-	}
-	return wrap("make folder "+s.inside(p), s.Volume.Mkdir(p))
-}
-
-// Remove removes the file or empty folder p; with recursive a folder with all that is in it, the root only emptied.
-func (s *Session) Remove(ctx context.Context, p string, recursive bool) error {
-	info, err := s.Volume.Stat(p)
-	if err != nil {
-		return wrap("remove "+s.inside(p), err)
-	}
-	if info.IsDir() && recursive {
-		remove := func(child string, _ fat32.Info) error { return wrap("remove "+s.inside(child), s.Volume.Remove(child)) }
-		if err := s.walk(ctx, p, []uint32{info.FirstCluster}, true, nil, remove); err != nil || p == "/" {
-			return err
-		}
-	}
-	return wrap("remove "+s.inside(p), s.Volume.Remove(p))
-}
-
-// Moved is one rename done.
-type Moved struct {
-	From string `json:"from"`
-	To   string `json:"to"`
-}
-
-// respells says whether a move only gives a folder another spelling: the folder found at to is the source itself.
-func (s *Session) respells(sources []Place, to Place, target fat32.Info) bool {
-	if len(sources) != 1 || to.Folder || sources[0].Path == to.Path {
-		return false
-	}
-	source, err := s.Volume.Stat(sources[0].Path)
-	return err == nil && source.ID == target.ID
-}
-
-// Move renames the sources: into to when that is a folder (or was written with a slash at its end), else the one source
-// to the new name. A folder whose name changes only in case is renamed. An existing file is replaced only with force.
-func (s *Session) Move(ctx context.Context, sources []Place, to Place, force bool) ([]Moved, error) {
-	target, err := s.Volume.Stat(to.Path)
-	if err != nil && !notExist(err) {
-		return nil, wrap("move to "+s.inside(to.Path), err)
-	}
-	into := err == nil && target.IsDir() && !s.respells(sources, to, target)
-	if !into && (len(sources) > 1 || to.Folder) {
-		return nil, wrap("move to "+s.inside(to.Path), errors.Join(err, fat32.ErrNotDir))
-	}
-	moved := []Moved{}
-	for _, source := range sources {
-		if err := ctx.Err(); err != nil {
-			return moved, err
-		}
-		destination := to.Path
-		if into && source.Path != "/" {
-			destination = path.Join(to.Path, path.Base(source.Path))
-		}
-		if err := s.Volume.Rename(source.Path, destination, force); err != nil {
-			return moved, wrap("move "+s.inside(source.Path)+" to "+destination, err)
-		}
-		moved = append(moved, Moved{source.Path, destination})
-	}
-	return moved, nil
 }

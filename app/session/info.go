@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -84,13 +85,13 @@ type FileSystemInfo struct {
 }
 
 // FileSystem describes the file system inside.
-func (s *Session) FileSystem() *FileSystemInfo {
+func (s *Session) FileSystem(context.Context) (*FileSystemInfo, error) {
 	geometry, space := s.Volume.Geometry(), s.Volume.StatFS()
 	return &FileSystemInfo{
 		Type: geometry.Type.String(), Label: s.Volume.Label(), SerialNumber: s.Volume.SerialNumber(), ClusterSizeBytes: geometry.ClusterSize,
 		SectorSizeBytes: geometry.SectorSize, Clusters: geometry.ClusterCount, TotalBytes: space.TotalBytes, FreeBytes: space.FreeBytes,
 		Dirty: s.Volume.WasDirty(),
-	}
+	}, nil
 }
 
 // count is a number of things in words: "1 thread", "4 threads".

@@ -26,7 +26,7 @@ func TestManyFindingsAreNotTidiedUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Mkdir("/D", false); err != nil {
+	if err := s.Mkdir(context.Background(), "/D", false); err != nil {
 		t.Fatal(err)
 	}
 	for i := range files {

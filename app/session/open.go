@@ -93,8 +93,11 @@ func SameFile(a, b string) bool {
 
 // Device is an open container: its decrypted payload, whatever is in it. Close it.
 type Device struct {
-	target    Target
+	target    Target // as messages name it
+	path      string // where the image is, when that is not target.Path
 	container *container.Volume
+	// hold, if there is one, makes the payload stand still, as after a clean close, until thaw is called.
+	hold func() (thaw func(), err error)
 }
 
 // OpenDevice opens the container at t. A second writer, also through another path, gets exit code 5 (in use).
@@ -111,6 +114,14 @@ func OpenDevice(ctx context.Context, t Target, readOnly bool, c Credential) (*De
 	return &Device{target: t, container: volume}, nil
 }
 
+// file is the host path of the image.
+func (d *Device) file() string {
+	if d.path != "" {
+		return d.path
+	}
+	return d.target.Path
+}
+
 // Close forgets the key and releases the file.
 func (d *Device) Close() error { return wrap("close "+d.target.Path, d.container.Close()) }
 
@@ -124,8 +135,28 @@ type Session struct {
 	Device
 	// Volume is the file system inside.
 	Volume *fat32.Volume
+	// Neighbour is who else uses Volume, such as a drive; nil: nobody. Set it before the first use.
+	Neighbour Neighbour
 	// Notes are remarks about the opening that a person should read.
-	Notes []string
+	Notes    []string
+	readOnly bool
+}
+
+// As is the same open container under the name that a person gave it, which messages then use. Only one of the two is
+// closed.
+func (s *Session) As(name string) *Session {
+	named := *s
+	named.path, named.target.Path = s.file(), name
+	return &named
+}
+
+// changeable says whether what is inside may be changed; doing is the sentence begun.
+func (s *Session) changeable(doing string) error {
+	if !s.readOnly {
+		return nil
+	}
+	return &Error{What: doing, Err: errors.New("it is unlocked read-only"), Code: InUse,
+		Hint: "`coffer lock " + s.target.Path + "`, then unlock it without --read-only"}
 }
 
 // Open opens the container at t and mounts the file system in it. A volume that was not closed cleanly is checked before
@@ -164,7 +195,7 @@ func (s *Session) mount(ctx context.Context, o OpenOptions) error {
 	if err != nil {
 		return err
 	}
-	s.Volume = volume
+	s.Volume, s.hold, s.readOnly = volume, volume.Freeze, o.ReadOnly
 	if o.ReadOnly && volume.WasDirty() {
 		s.Notes = append(s.Notes, s.target.Path+" was not closed cleanly; `coffer check --repair` tidies it up")
 	}

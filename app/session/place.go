@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"path/filepath"
 	"runtime"
 	"strings"
 )
@@ -14,6 +15,8 @@ type Place struct {
 	Image string
 	// Path is absolute, cleaned and uses "/" when it is inside a container; as the person wrote it when on the host.
 	Path string
+	// Typed is a host path as the person wrote it, when Path was made absolute: for messages.
+	Typed string
 	// Folder is set when the argument ended in a separator: the person means a folder.
 	Folder bool
 }
@@ -26,7 +29,24 @@ func (p Place) String() string {
 	if p.Inside() {
 		return p.Image + ":" + p.Path
 	}
+	if p.Typed != "" {
+		return p.Typed
+	}
 	return p.Path
+}
+
+// Absolute is p for another process: a host path, and the path of an image, that do not depend on the working folder.
+func (p Place) Absolute() (Place, error) {
+	if p.Inside() || filepath.IsAbs(p.Path) {
+		return p, nil
+	}
+	working, err := os.Getwd()
+	if err != nil {
+		return p, &Error{What: "copy", Err: err}
+	}
+	// Not filepath.Join, which would take away what matters at the end: a separator, or a dot.
+	p.Typed, p.Path = p.Path, working+string(filepath.Separator)+p.Path
+	return p, nil
 }
 
 // NoImageError says that an argument looks like IMAGE:/path but the part before ":/" is no existing file. It matters

@@ -13,6 +13,9 @@ import (
 // Record is what a copy leaves behind; see cli.md and package report.
 type Record = report.Record
 
+// RecordProblem is one file that failed or was left out, by name: for the screen, never stored.
+type RecordProblem = report.Problem
+
 // RecordLine is the one-line form of a record.
 func RecordLine(r *Record) string { return r.Line() }
 

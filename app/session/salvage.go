@@ -34,6 +34,11 @@ func (d *Device) Salvage(ctx context.Context, r CheckRequest) (*SalvageResult, e
 		return nil, wrap(what, err)
 	}
 	defer folder.Close()
+	thaw, err := d.standStill("salvage", r.Report)
+	if err != nil {
+		return nil, err
+	}
+	defer thaw()
 	size := d.container.Size()
 	found, err := fat32.Salvage(ctx, d.container, hostSink{folder}, fat32.SalvageOptions{
 		Progress: func(done int64) {

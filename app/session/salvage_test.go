@@ -127,7 +127,7 @@ func TestMoveCaseOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if err := errors.Join(s.Mkdir("/Fold", false), s.Mkdir("/Fold/Inner", false)); err != nil {
+	if err := errors.Join(s.Mkdir(context.Background(), "/Fold", false), s.Mkdir(context.Background(), "/Fold/Inner", false)); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range [][2]string{{"/Fold", "/fold"}, {"/fold/Inner", "/FOLD/INNER"}} {
@@ -160,7 +160,7 @@ func TestDamagedListing(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := s.Volume.Geometry()
-	if err := errors.Join(s.Mkdir("/GOOD", false), s.Mkdir("/WRONG", false), s.Close()); err != nil {
+	if err := errors.Join(s.Mkdir(context.Background(), "/GOOD", false), s.Mkdir(context.Background(), "/WRONG", false), s.Close()); err != nil {
 		t.Fatal(err)
 	}
 	image, err := os.ReadFile(target.Path)

@@ -127,7 +127,7 @@ func TestOneSessionManyHands(t *testing.T) {
 				return
 			}
 			home := fmt.Sprint("/home", hand)
-			if err := s.Mkdir(home, false); err != nil {
+			if err := s.Mkdir(ctx, home, false); err != nil {
 				t.Error(err)
 			}
 			for round := range 5 {
@@ -183,7 +183,7 @@ func TestFolderInsideItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Mkdir("/outer/INNER", true); err != nil {
+	if err := s.Mkdir(context.Background(), "/outer/INNER", true); err != nil {
 		t.Fatal(err)
 	}
 	outer, err := s.Volume.Stat("/outer")
