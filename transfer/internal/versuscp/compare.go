@@ -104,25 +104,50 @@ func (c *Config) workload(ctx context.Context, w Workload) ([]Result, error) {
 		return nil, err
 	}
 	in, out := Result{Workload: w.Name, Direction: "in"}, Result{Workload: w.Name, Direction: "out"}
+	left := &leftovers{keep: w.Bytes() < keepBelow}
+	defer left.remove()
 	for k := range c.Rounds {
 		if err := warm(src); err != nil {
 			return nil, err
 		}
-		if err := c.round(ctx, w, src, k, &in, &out); err != nil {
+		if err := c.round(ctx, w, src, k, left, &in, &out); err != nil {
 			return nil, err
 		}
 	}
 	return []Result{in, out}, nil
 }
 
+// keepBelow is the size of a workload whose copies stay until its last round.
+const keepBelow = 100 << 20
+
+// leftovers are copies that were made. Many small files are not removed between
+// rounds: ext4 looks in vain at every inode that was freed in the last minutes
+// before it takes one, so that whoever came after a removal of 20,000 files was
+// two to three times as slow.
+type leftovers struct {
+	keep  bool
+	paths []string
+}
+
+func (l *leftovers) done(path string) {
+	if l.paths = append(l.paths, path); !l.keep {
+		l.remove()
+	}
+}
+
+func (l *leftovers) remove() {
+	for _, p := range l.paths {
+		os.RemoveAll(p)
+	}
+	l.paths = nil
+}
+
 // round makes one pair in and one pair out; who goes first alternates.
-func (c *Config) round(ctx context.Context, w Workload, src string, k int, in, out *Result) error {
-	plain, image, back := filepath.Join(c.Dir, "plain"), filepath.Join(c.Dir, "image"), filepath.Join(c.Dir, "back")
-	defer func() {
-		os.RemoveAll(plain)
-		os.Remove(image)
-		os.RemoveAll(back)
-	}()
+func (c *Config) round(ctx context.Context, w Workload, src string, k int, left *leftovers, in, out *Result) error {
+	at := func(name string) string { return filepath.Join(c.Dir, fmt.Sprintf("%s-%s-%d", name, w.Name, k)) }
+	plain, image := at("plain"), at("image")
+	defer left.done(plain)
+	defer left.done(image)
 	usable := w.Bytes()*5/4 + int64(len(w.Files))*36<<10 + 64<<20
 	cpIn := func() (time.Duration, error) { return c.cp(ctx, src, plain) }
 	oursIn := func() (time.Duration, error) {
@@ -143,14 +168,16 @@ func (c *Config) round(ctx context.Context, w Workload, src string, k int, in, o
 		return err
 	}
 	cpOut := func() (time.Duration, error) {
-		defer os.RemoveAll(back)
+		back := at("back-cp")
+		defer left.done(back)
 		if err := c.DropCaches(); err != nil {
 			return 0, err
 		}
 		return c.cp(ctx, plain, back)
 	}
 	oursOut := func() (time.Duration, error) {
-		defer os.RemoveAll(back)
+		back := at("back")
+		defer left.done(back)
 		box, err := c.Open(image)
 		if err != nil {
 			return 0, err
