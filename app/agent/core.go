@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"coffer/app/agent/operations"
 	"coffer/app/agent/registry"
 	"coffer/app/session"
 	"coffer/vfs"
@@ -16,14 +17,15 @@ import (
 
 // core is an unlocked container and all that happens to it. Handlers and background work share it.
 type core struct {
-	settings Settings
-	claim    *registry.Claim
-	listener net.Listener     // of the control socket
-	device   *session.Device  // the open container
-	session  *session.Session // its file system; nil with Settings.Raw
-	mount    *vfs.Mount       // nil without a drive
-	log      func(event string, err error)
-	began    time.Time // with its monotonic clock
+	settings   Settings
+	claim      *registry.Claim
+	listener   net.Listener       // of the control socket
+	device     *session.Device    // the open container
+	session    *session.Session   // its file system; nil with Settings.Raw
+	mount      *vfs.Mount         // nil without a drive
+	operations *operations.Server // made with the routes
+	log        func(event string, err error)
+	began      time.Time // with its monotonic clock
 
 	used  atomic.Int64 // last use that did not come through the drive, in ns since began
 	meter meter

@@ -19,6 +19,7 @@ type route struct {
 func (c *core) routes() []route {
 	return slices.Concat(
 		c.controlRoutes(),
+		c.operationRoutes(),
 	)
 }
 
