@@ -109,6 +109,9 @@ func (s Settings) asNamed(err error) error {
 	}
 	problem := session.Explain(err)
 	problem.Sentence = strings.Replace(problem.Sentence, "open "+s.Image, "open "+s.Named, 1)
+	if problem.Code == session.WrongKey {
+		problem.Hint += "; a wrong password takes as long to check as a right one"
+	}
 	return asError(problem)
 }
 

@@ -58,6 +58,18 @@ func TestScripts(t *testing.T) {
 			for _, kind := range []string{"DATA", "CONFIG", "STATE"} {
 				env.Setenv("XDG_"+kind+"_HOME", filepath.Join(env.WorkDir, "home", strings.ToLower(kind)))
 			}
+			runtime := filepath.Join(env.WorkDir, "run") // of agents: none outlives its transcript
+			if err := os.Mkdir(runtime, 0o700); err != nil {
+				return err
+			}
+			env.Setenv("XDG_RUNTIME_DIR", runtime)
+			env.Defer(func() {
+				command := exec.Command(program, "lock", "--all", "--force")
+				command.Env = append(os.Environ(), "HOME="+env.Getenv("HOME"), "XDG_RUNTIME_DIR="+runtime)
+				if out, err := command.CombinedOutput(); err != nil {
+					fmt.Fprintf(os.Stderr, "lock what a transcript left: %v\n%s", err, out)
+				}
+			})
 			// A key derivation that costs nothing: what it costs is tested in package kdf.
 			env.Setenv("CHEAP", "--kdf-memory=64KiB")
 			env.Setenv("FAST", "--kdf-time=1")
@@ -94,7 +106,7 @@ func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
 		command = exec.Command(path, args[2:]...)
 	}
 	command.Dir = ts.MkAbs(".")
-	for _, name := range []string{"PATH", "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "TMPDIR"} {
+	for _, name := range []string{"PATH", "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "TMPDIR"} {
 		command.Env = append(command.Env, name+"="+ts.Getenv(name))
 	}
 	command.SysProcAttr = noTerminal()
