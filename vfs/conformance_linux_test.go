@@ -1,0 +1,70 @@
+package vfs
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"coffer/vfs/internal/conformance"
+)
+
+// TestConformance runs the suite that every binding must pass, over the one of this build.
+func TestConformance(t *testing.T) {
+	v, _ := newVolume(t, 128<<20)
+	conformance.Run(t, mountTest(t, v, Options{}).Point())
+}
+
+// userID is whom the tests stand for as an ordinary user: nobody.
+const userID = "65534"
+
+// TestConformanceAsUser runs this test program again as an ordinary user, who mounts through fusermount3.
+func TestConformanceAsUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		return // TestConformance has been that
+	}
+	dir := userDir(t)
+	cmd := exec.Command(tool(t, "setpriv", "util-linux"), "--reuid="+userID, "--regid="+userID, "--clear-groups", "--inh-caps=-all",
+		filepath.Join(dir, "vfs.test"), "-test.run=^TestConformance$", "-test.v")
+	cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if n := strings.Count(string(out), "    --- PASS: TestConformance/"); n != len(conformance.Cases()) {
+		t.Errorf("%d of %d cases passed as an ordinary user:\n%s", n, len(conformance.Cases()), out)
+	}
+}
+
+// userDir makes a folder for the ordinary user with a copy of this test program in it.
+func userDir(t *testing.T) string {
+	t.Helper()
+	if info, err := os.Stat("/dev/fuse"); err != nil || info.Mode().Perm() != 0o666 {
+		t.Fatalf("/dev/fuse is not open to ordinary users, as distributions have it: chmod 666 /dev/fuse (%v)", err)
+	}
+	dir, err := os.MkdirTemp("", "coffer-user-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	self, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "vfs.test"), self, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(dir, 65534, 65534); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func testContext(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
