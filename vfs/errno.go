@@ -26,6 +26,7 @@ const (
 	errnoReadOnly // EROFS
 	errnoBusy
 	errnoBadHandle // EBADF
+	errnoCross     // EXDEV
 	errnoIO
 )
 
@@ -50,6 +51,7 @@ var errnoTable = []struct {
 	{errReadOnly, errnoAccess},
 	{errNotOnFAT, errnoPermission},
 	{errBadHandle, errnoBadHandle},
+	{errCrossDevice, errnoCross},
 	{fat32.ErrNoSpace, errnoNoSpace},
 	{fat32.ErrDirFull, errnoNoSpace},
 	{fat32.ErrTooBig, errnoTooBig},

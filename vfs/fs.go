@@ -20,6 +20,7 @@ type FS struct {
 	exact    bool // names count in their stored spelling only
 	handles  handleTable
 	counters *counters
+	litter   *litter // nil: everything goes into the container
 	// ended: the drive was taken away from programs that still use it.
 	ended atomic.Bool
 	// oldest stands for times that the volume does not have.
@@ -29,8 +30,12 @@ type FS struct {
 // newFS makes the core for a volume. exact says that the system's cache of names tells
 // upper from lower case.
 func newFS(v *fat32.Volume, o Options, exact bool) *FS {
-	return &FS{volume: v, options: o, exact: exact, counters: newCounters(),
+	fs := &FS{volume: v, options: o, exact: exact, counters: newCounters(),
 		oldest: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)}
+	if o.Litter && !o.ReadOnly {
+		fs.litter = newLitter()
+	}
+	return fs
 }
 
 // Node is a file or folder held by reference, whatever it is called now. The
@@ -38,22 +43,81 @@ func newFS(v *fat32.Volume, o Options, exact bool) *FS {
 // of a Node are the same reference.
 type Node struct {
 	fat fat32.Ref
+	lit *litterNode // instead of fat, for what is kept in memory
 }
 
 // ID is the identity of the object; no other has it while this one is referred to. The root has 1.
-func (n Node) ID() uint64 { return n.fat.ID() }
+func (n Node) ID() uint64 {
+	if n.lit != nil {
+		return n.lit.id
+	}
+	return n.fat.ID()
+}
 
 // IsDir reports whether it is a folder.
-func (n Node) IsDir() bool { return n.fat.IsDir() }
+func (n Node) IsDir() bool {
+	if n.lit != nil {
+		return n.lit.isDir
+	}
+	return n.fat.IsDir()
+}
 
 // Path returns where the object is now, from the root, "" once removed.
-func (n Node) Path() string { return n.fat.Path() }
+func (n Node) Path() string {
+	if n.lit != nil {
+		_, path := n.lit.where()
+		return path
+	}
+	return n.fat.Path()
+}
 
 // Name returns the stored name, "" once removed.
-func (n Node) Name() string { return n.fat.Name() }
+func (n Node) Name() string {
+	if n.lit != nil {
+		name, _ := n.lit.where()
+		return name
+	}
+	return n.fat.Name()
+}
+
+// Parent returns the folder the object lies in, with a reference; false for the root and for what has been removed.
+func (n Node) Parent() (Node, bool) {
+	if n.lit != nil {
+		return n.lit.parentNode()
+	}
+	ref, ok := n.fat.Parent()
+	return Node{fat: ref}, ok
+}
+
+// Valid reports whether n refers to anything: the zero Node does not.
+func (n Node) Valid() bool { return n.lit != nil || n.fat.Valid() }
+
+// Removed reports whether the object has no name any more.
+func (n Node) Removed() bool {
+	if n.lit != nil {
+		return n.lit.info().Removed
+	}
+	return n.fat.Removed()
+}
+
+// Hold counts another reference.
+func (n Node) Hold() Node {
+	if n.lit != nil {
+		n.lit.hold()
+	} else {
+		n.fat.Hold()
+	}
+	return n
+}
 
 // Release gives a reference back.
-func (n Node) Release() { n.fat.Release() }
+func (n Node) Release() {
+	if n.lit != nil {
+		n.lit.release()
+		return
+	}
+	n.fat.Release()
+}
 
 // Entry is one line of a listing.
 type Entry struct {
@@ -85,7 +149,7 @@ func (fs *FS) fix(i *fat32.Info) {
 }
 
 // Root returns the top folder.
-func (fs *FS) Root() Node { return Node{fs.volume.Root()} }
+func (fs *FS) Root() Node { return Node{fat: fs.volume.Root()} }
 
 // Find returns the object at a path from the root, by the rules of names of the system. It is for
 // bindings that know paths only; one that has a handle uses that.
@@ -135,18 +199,36 @@ func (fs *FS) lookup(dir Node, name string) (Node, fat32.Info, error) {
 	if !utf8.ValidString(name) {
 		return Node{}, fat32.Info{}, fat32.ErrNotExist
 	}
+	if fs.litter != nil {
+		if n, info, mine, err := fs.litter.lookup(dir, name, fs.exact); mine {
+			return n, info, err
+		}
+	}
 	ref, info, err := dir.fat.Lookup(name, fs.exact)
 	if err != nil {
 		return Node{}, info, err
 	}
 	fs.fix(&info)
-	return Node{ref}, info, nil
+	n := Node{fat: ref}
+	if fs.litter != nil {
+		n = fs.litter.adopt(ref)
+		info.ID = n.ID()
+	}
+	return n, info, nil
 }
 
 // Stat describes an object; the name is left empty.
 func (fs *FS) Stat(n Node) (fat32.Info, error) {
 	if err := fs.begin(); err != nil {
 		return fat32.Info{}, err
+	}
+	return fs.stat(n)
+}
+
+// stat is Stat without counting as an operation.
+func (fs *FS) stat(n Node) (fat32.Info, error) {
+	if n.lit != nil {
+		return n.lit.stat()
 	}
 	info, err := n.fat.Stat()
 	fs.fix(&info)
@@ -160,10 +242,16 @@ func (fs *FS) List(buf []Entry, dir Node, from, most int, hold bool) ([]Entry, e
 	if err := fs.begin(); err != nil {
 		return buf, err
 	}
+	if dir.lit != nil || from >= litterPosition {
+		return fs.litter.list(buf, dir, from, most, hold), nil
+	}
 	list, err := dir.fat.List(make([]fat32.Entry, 0, most), from, most, hold)
 	for i := range list {
 		fs.fix(&list[i].Info)
-		buf = append(buf, Entry{Info: list[i].Info, Next: list[i].Next, Node: Node{list[i].Ref}})
+		buf = append(buf, Entry{Info: list[i].Info, Next: list[i].Next, Node: Node{fat: list[i].Ref}})
+	}
+	if fs.litter != nil {
+		buf = fs.litter.join(buf, len(buf)-len(list), dir, most-len(list), hold)
 	}
 	return buf, err
 }
@@ -173,6 +261,12 @@ func (fs *FS) List(buf []Entry, dir Node, from, most int, hold bool) ([]Entry, e
 func (fs *FS) Open(n Node, flag fat32.OpenFlag, pid int) (*Handle, error) {
 	if err := fs.begin(); err != nil {
 		return nil, err
+	}
+	if n.lit != nil {
+		if err := n.lit.open(flag); err != nil {
+			return nil, err
+		}
+		return fs.openedNode(nil, n.Hold(), flag, pid), nil
 	}
 	file, err := n.fat.Open(flag &^ (fat32.Create | fat32.Exclusive))
 	if err != nil {
@@ -191,6 +285,15 @@ func (fs *FS) Create(dir Node, name string, flag fat32.OpenFlag, pid int) (*Hand
 	if err := fat32.CheckName(name); err != nil {
 		return nil, err
 	}
+	if fs.litter != nil && fs.litter.belongs(dir, name) {
+		n, spill, err := fs.litter.create(dir, name, flag)
+		if err == nil {
+			return fs.openedNode(nil, Node{lit: n}, flag, pid), nil
+		}
+		if !spill {
+			return nil, err
+		}
+	}
 	file, err := dir.fat.OpenIn(name, flag|fat32.Create)
 	if err != nil {
 		return nil, openError(err)
@@ -207,7 +310,16 @@ func openError(err error) error {
 }
 
 func (fs *FS) opened(file *fat32.File, flag fat32.OpenFlag, pid int) *Handle {
-	h := &Handle{file: file, node: Node{file.Ref()}, pid: pid,
+	n := Node{fat: file.Ref()}
+	if fs.litter != nil {
+		n = fs.litter.adopt(n.fat)
+	}
+	return fs.openedNode(file, n, flag, pid)
+}
+
+// openedNode makes the handle of n, whose reference it takes over. file is nil for litter.
+func (fs *FS) openedNode(file *fat32.File, n Node, flag fat32.OpenFlag, pid int) *Handle {
+	h := &Handle{file: file, node: n, pid: pid,
 		write: flag&(fat32.WriteOnly|fat32.ReadWrite) != 0}
 	fs.handles.add(h)
 	fs.counters.open.Add(1)
@@ -230,7 +342,10 @@ func (fs *FS) Close(id uint64) error {
 		return errBadHandle
 	}
 	fs.counters.open.Add(-1)
-	err := h.file.Close()
+	var err error
+	if h.file != nil {
+		err = h.file.Close()
+	}
 	h.node.Release()
 	return err
 }
@@ -239,6 +354,9 @@ func (fs *FS) Close(id uint64) error {
 func (fs *FS) Read(h *Handle, p []byte, off int64) (int, error) {
 	if err := fs.begin(); err != nil {
 		return 0, err
+	}
+	if h.file == nil {
+		return h.node.lit.readAt(p, off)
 	}
 	n, err := h.file.ReadAt(p, off)
 	fs.counters.read.Add(int64(n))
@@ -252,6 +370,9 @@ func (fs *FS) Read(h *Handle, p []byte, off int64) (int, error) {
 func (fs *FS) Write(h *Handle, p []byte, off int64) (int, error) {
 	if err := fs.begin(); err != nil {
 		return 0, err
+	}
+	if h.file == nil {
+		return h.node.lit.writeAt(p, off)
 	}
 	n, err := h.file.WriteAt(p, off)
 	fs.counters.written.Add(int64(n))
@@ -271,7 +392,13 @@ func (fs *FS) Truncate(n Node, h *Handle, size int64) error {
 		if !h.write {
 			return fmt.Errorf("handle is open for reading only: %w", fat32.ErrInvalid)
 		}
+		if h.file == nil {
+			return h.node.lit.truncate(size)
+		}
 		return h.file.Truncate(size)
+	}
+	if n.lit != nil {
+		return n.lit.truncateClosed(size)
 	}
 	return openError(n.fat.Truncate(size))
 }
@@ -280,6 +407,9 @@ func (fs *FS) Truncate(n Node, h *Handle, size int64) error {
 func (fs *FS) Reserve(h *Handle, size int64) error {
 	if err := fs.begin(); err != nil {
 		return err
+	}
+	if h.file == nil {
+		return h.node.lit.reserve(size)
 	}
 	return h.file.Reserve(size)
 }
@@ -308,8 +438,11 @@ func (fs *FS) Mkdir(dir Node, name string) (Node, error) {
 	if err := fs.begin(); err != nil {
 		return Node{}, err
 	}
+	if fs.litter != nil && fs.litter.belongs(dir, name) {
+		return fs.litter.mkdir(dir, name)
+	}
 	ref, err := dir.fat.Mkdir(name)
-	return Node{ref}, err
+	return Node{fat: ref}, err
 }
 
 // Unlink removes the file called name; who has it open keeps it.
@@ -329,6 +462,9 @@ func (fs *FS) remove(dir Node, name string, kind fat32.RemoveKind) error {
 	if !utf8.ValidString(name) {
 		return fat32.ErrNotExist
 	}
+	if fs.litter != nil {
+		return fs.removeBeside(dir, name, kind)
+	}
 	return dir.fat.Remove(name, kind, fs.exact)
 }
 
@@ -341,6 +477,9 @@ func (fs *FS) Rename(dir Node, name string, to Node, newName string, replace boo
 	if !utf8.ValidString(name) {
 		return "", fat32.ErrNotExist
 	}
+	if fs.litter != nil {
+		return fs.renameBeside(dir, name, to, newName, replace)
+	}
 	return dir.fat.Rename(name, to.fat, newName, fat32.RenameOptions{Replace: replace, Exact: fs.exact})
 }
 
@@ -350,6 +489,9 @@ func (fs *FS) SetTimes(n Node, t fat32.Times) error {
 	if err := fs.begin(); err != nil {
 		return err
 	}
+	if n.lit != nil {
+		return n.lit.setTimes(t)
+	}
 	return n.fat.SetTimes(t)
 }
 
@@ -357,6 +499,9 @@ func (fs *FS) SetTimes(n Node, t fat32.Times) error {
 func (fs *FS) SetAttr(n Node, attr, mask fat32.Attr) error {
 	if err := fs.begin(); err != nil {
 		return err
+	}
+	if n.lit != nil {
+		return n.lit.setAttr(attr, mask)
 	}
 	return n.fat.SetAttr(attr, mask)
 }

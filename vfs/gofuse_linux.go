@@ -241,13 +241,13 @@ func (f *fuseFS) create(dirID uint64, name string, flag fat32.OpenFlag, pid int,
 	if err != nil {
 		return nil, status(err)
 	}
-	info, err := h.node.fat.Stat()
+	info, err := f.fs.stat(h.node)
 	if err != nil {
 		_ = f.fs.Close(h.ID())
 		return nil, status(err)
 	}
-	f.fs.fix(&info)
-	f.entry(Node{h.node.fat.Hold()}, &info, h.node.Name() == name, out)
+	info.ID = h.node.ID()
+	f.entry(h.node.Hold(), &info, h.node.Name() == name, out)
 	return h, fuse.OK
 }
 
@@ -432,8 +432,12 @@ func (f *fuseFS) notify(server *fuse.Server, c Change) {
 	}
 	if err == nil {
 		defer n.Release()
-		if _, known := f.inodes.get(n.ID()); known {
-			server.InodeNotify(n.ID(), 0, 0)
+		id := n.ID()
+		if f.fs.litter != nil {
+			id = f.fs.litter.identity(id)
+		}
+		if _, known := f.inodes.get(id); known {
+			server.InodeNotify(id, 0, 0)
 		}
 	}
 }

@@ -94,7 +94,7 @@ func (f *fuseFS) list(in *fuse.ReadIn, plus bool, add func(*Entry, fuse.DirEntry
 
 // parentID returns the identity of the folder above.
 func (f *fuseFS) parentID(dir Node) uint64 {
-	parent, ok := dir.fat.Parent()
+	parent, ok := dir.Parent()
 	if !ok {
 		return dir.ID()
 	}

@@ -181,5 +181,6 @@ var fuseStatus = [...]fuse.Status{
 	errnoReadOnly:    fuse.EROFS,
 	errnoBusy:        fuse.EBUSY,
 	errnoBadHandle:   fuse.EBADF,
+	errnoCross:       fuse.Status(syscall.EXDEV),
 	errnoIO:          fuse.EIO,
 }
