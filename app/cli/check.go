@@ -44,7 +44,9 @@ func (a *program) check(c *cobra.Command, f *containerFlags, request session.Che
 	defer func() { err = errors.Join(err, device.Close()) }()
 	progress := a.startProgress()
 	defer progress.close()
-	request.Report = progress.event
+	var remarks remarks
+	defer func() { a.showNotes(&remarks) }()
+	request.Report = remarks.besides(progress.event)
 	if request.SalvageTo != "" {
 		result, err := device.Salvage(c.Context(), request)
 		progress.close()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coffer/app/agent/operations"
 	"coffer/app/config"
 	"coffer/app/session"
 )
@@ -125,7 +126,7 @@ func (a *program) copy(c *cobra.Command, f *copyFlags, args []string) (err error
 	if err := session.CheckHostPlaces(f.request); err != nil {
 		return err
 	}
-	closing := func(s *session.Session) {
+	closing := func(s session.Files) {
 		if s != nil {
 			err = errors.Join(err, s.Close())
 		}
@@ -142,13 +143,13 @@ func (a *program) copy(c *cobra.Command, f *copyFlags, args []string) (err error
 	defer progress.close()
 	var remarks remarks
 	f.request.Report, f.request.Records, f.request.Program = remarks.besides(progress.event), a.recordsFolder(), "coffer "+programVersion()
-	record, err := session.Copy(c.Context(), from, to, f.request)
+	record, err := operations.Copy(c.Context(), from, to, f.request)
 	progress.close()
 	return a.showCopy(f, record, a.showRemarks(&remarks), err)
 }
 
 // openBoth opens the containers of a copy: none, one, or two. One container on both sides is opened once.
-func (a *program) openBoth(c *cobra.Command, f *copyFlags, plan copyPlan) (from, to *session.Session, err error) {
+func (a *program) openBoth(c *cobra.Command, f *copyFlags, plan copyPlan) (from, to session.Files, err error) {
 	into := plan.destination.Image
 	if plan.fromImage != "" && into != "" && session.SameFile(plan.fromImage, into) {
 		to, err = a.open(c, &f.container, into, false)

@@ -35,10 +35,12 @@ func (a *program) dump(c *cobra.Command, f *containerFlags, image, to string) (e
 	defer func() { err = errors.Join(err, device.Close()) }()
 	progress := a.startProgress()
 	defer progress.close()
+	var remarks remarks
+	defer func() { a.showNotes(&remarks) }()
 	if to == "-" {
-		return device.Dump(c.Context(), &a.out, progress.event)
+		return device.Dump(c.Context(), &a.out, remarks.besides(progress.event))
 	}
-	written, err := device.DumpFile(c.Context(), to, progress.event)
+	written, err := device.DumpFile(c.Context(), to, remarks.besides(progress.event))
 	progress.close()
 	if err != nil {
 		return err
@@ -47,11 +49,17 @@ func (a *program) dump(c *cobra.Command, f *containerFlags, image, to string) (e
 	return a.out.document(map[string]any{"file": to, "bytes": written})
 }
 
-// openDevice opens the decrypted payload of image without looking at the file system in it.
-func (a *program) openDevice(c *cobra.Command, f *containerFlags, image string, readOnly bool) (*session.Device, error) {
+// openDevice opens the decrypted payload of image without looking at the file system in it; that of an unlocked container
+// is reached through its agent.
+func (a *program) openDevice(c *cobra.Command, f *containerFlags, image string, readOnly bool) (session.Payload, error) {
 	target, err := f.target.target(image)
 	if err != nil {
 		return nil, err
+	}
+	if client, err := unlocked(image); err != nil {
+		return nil, err
+	} else if client != nil {
+		return client, nil
 	}
 	if err := session.CheckTarget(target); err != nil {
 		return nil, err

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coffer/app/agent"
+	"coffer/app/agent/operations"
 	"coffer/app/session"
 )
 
@@ -51,11 +53,29 @@ func (a *program) withSession(c *cobra.Command, f *containerFlags, image string,
 	return errors.Join(work(opened), opened.Close())
 }
 
-// open asks for the credential and opens a container; notes of the opening go to stderr.
-func (a *program) open(c *cobra.Command, f *containerFlags, image string, readOnly bool) (*session.Session, error) {
+// unlocked is the client of the agent that has the image unlocked; nil when nobody has.
+func unlocked(image string) (*operations.Client, error) {
+	client, err := agent.FindImage(image)
+	switch {
+	case errors.Is(err, agent.ErrNotUnlocked):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return client.Operations(image), nil
+}
+
+// open is the container at image: through its agent when it is unlocked, else opened here, after asking for the credential;
+// notes of the opening go to stderr.
+func (a *program) open(c *cobra.Command, f *containerFlags, image string, readOnly bool) (session.Files, error) {
 	target, err := f.target.target(image)
 	if err != nil {
 		return nil, err
+	}
+	if client, err := unlocked(image); err != nil {
+		return nil, err
+	} else if client != nil {
+		return client, nil
 	}
 	if err := session.CheckTarget(target); err != nil {
 		return nil, err

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"coffer/app/agent"
 	"coffer/app/session"
 )
 
@@ -16,7 +18,7 @@ func (a *program) infoCommand() *cobra.Command {
 		GroupID: groupContainer,
 		Short:   "Show format, cipher, KDF, key slots and sizes",
 		Long: "Shows what can be known without a password. With one (any of the credential options) it also opens the\n" +
-			"container and shows the file system inside.",
+			"container and shows the file system inside, as it does without one while the container is unlocked.",
 		Example: "  coffer info photos.img\n  coffer info photos.img --password-stdin < password.txt",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(c *cobra.Command, args []string) error { return a.info(c, f, args[0]) },
@@ -42,7 +44,16 @@ func (a *program) info(c *cobra.Command, f *containerFlags, path string) error {
 		return err
 	}
 	document := infoDocument{Path: path, Container: container}
-	if f.credential.given() || target.Format == session.FormatRaw {
+	client, err := agent.FindImage(path)
+	switch {
+	case err == nil && client.Entry().Raw: // nobody here knows what is in it
+	case err == nil:
+		if document.FileSystem, err = client.Operations(path).FileSystem(c.Context()); err != nil {
+			return err
+		}
+	case !errors.Is(err, agent.ErrNotUnlocked):
+		return err
+	case f.credential.given() || target.Format == session.FormatRaw:
 		credential, err := a.credentialFor(c.Context(), target, &f.credential, question{object: path})
 		if err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coffer/app/agent"
 	"coffer/app/session"
 )
 
@@ -87,12 +88,15 @@ func (a *program) keyList(f *keyFlags, image string) error {
 }
 
 // bothCredentials reads the present and the new credential, in this order (they may share stdin).
-func (a *program) bothCredentials(c *cobra.Command, f *keyFlags, image string) (target session.Target, present, added session.Credential, err error) {
+func (a *program) bothCredentials(c *cobra.Command, f *keyFlags, doing, image string) (target session.Target, present, added session.Credential, err error) {
 	a.completeKDF(&f.cost)
 	if target, err = f.container.target.target(image); err != nil {
 		return target, present, added, err
 	}
 	if err = session.CheckKeyTarget(target); err != nil {
+		return target, present, added, err
+	}
+	if err = agent.CheckLocked(doing, image); err != nil {
 		return target, present, added, err
 	}
 	if present, err = a.credential(c.Context(), &f.container.credential, question{object: image}); err != nil {
@@ -105,7 +109,7 @@ func (a *program) bothCredentials(c *cobra.Command, f *keyFlags, image string) (
 }
 
 func (a *program) keyAdd(c *cobra.Command, f *keyFlags, image string) error {
-	target, present, added, err := a.bothCredentials(c, f, image)
+	target, present, added, err := a.bothCredentials(c, f, "add a key to", image)
 	if err != nil {
 		return err
 	}
@@ -120,7 +124,7 @@ func (a *program) keyAdd(c *cobra.Command, f *keyFlags, image string) error {
 }
 
 func (a *program) keyChange(c *cobra.Command, f *keyFlags, image string) error {
-	target, present, added, err := a.bothCredentials(c, f, image)
+	target, present, added, err := a.bothCredentials(c, f, "change a key of", image)
 	if err != nil {
 		return err
 	}
@@ -140,6 +144,9 @@ func (a *program) keyRemove(c *cobra.Command, f *keyFlags, image string) error {
 		return err
 	}
 	if err := session.CheckKeyTarget(target); err != nil {
+		return err
+	}
+	if err := agent.CheckLocked("remove a key from", image); err != nil {
 		return err
 	}
 	request := session.RemoveKeyRequest{Target: target, Slot: f.slot}
@@ -200,6 +207,9 @@ func (a *program) headerCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := agent.CheckLocked("back up the header of", args[0]); err != nil {
+				return err
+			}
 			if err := session.BackupHeader(target, args[1]); err != nil {
 				return err
 			}
@@ -220,6 +230,9 @@ func (a *program) headerCommand() *cobra.Command {
 				return err
 			}
 			if err := session.CheckRestore(target, args[1]); err != nil {
+				return err
+			}
+			if err := agent.CheckLocked("restore the header of", args[0]); err != nil {
 				return err
 			}
 			if err := a.confirm(c, yes, "This replaces the header and all key slots of "+args[0]+".", args[0]); err != nil {
@@ -254,6 +267,9 @@ func (a *program) destroyCommand() *cobra.Command {
 				return err
 			}
 			if err := session.CheckDestroy(target); err != nil {
+				return err
+			}
+			if err := agent.CheckLocked("destroy", args[0]); err != nil {
 				return err
 			}
 			if err := a.confirm(c, yes, "This destroys all keys of "+args[0]+". Nobody will be able to open it again.", args[0]); err != nil {

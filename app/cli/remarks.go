@@ -27,11 +27,16 @@ func (a *program) showRemarks(r *remarks) []string {
 	if a.recordsFolder() == "" {
 		r.notes = append(r.notes, "no record of this copy is kept: neither HOME nor XDG_DATA_HOME is set")
 	}
+	a.showNotes(r)
+	return append(r.notes, r.warnings...)
+}
+
+// showNotes prints remarks.
+func (a *program) showNotes(r *remarks) {
 	for _, note := range r.notes {
 		a.note(note)
 	}
 	for _, warning := range r.warnings {
 		a.warn(warning)
 	}
-	return append(r.notes, r.warnings...)
 }

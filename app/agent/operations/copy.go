@@ -2,6 +2,7 @@ package operations
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"path/filepath"
 
@@ -60,4 +61,22 @@ func (c *Client) Copy(ctx context.Context, r session.CopyRequest) (*session.Reco
 	var result copyResult
 	err = c.call(ctx, "copy", r, hearing{event: report}, &result)
 	return result.record(), err
+}
+
+// Copy runs a copy where it has to run: in the agent of a container that takes part, or else here. from and to are the
+// containers of the sources and of the destination, nil for the host; they may be the same.
+func Copy(ctx context.Context, from, to session.Files, r session.CopyRequest) (*session.Record, error) {
+	source, sourceLocal := from.(*session.Session)
+	target, targetLocal := to.(*session.Session)
+	if (from == nil || sourceLocal) && (to == nil || targetLocal) {
+		return session.Copy(ctx, source, target, r)
+	}
+	agent, ok := to.(*Client)
+	if !ok {
+		agent = from.(*Client)
+	}
+	if from != nil && to != nil && from != to {
+		return nil, errors.New("not yet")
+	}
+	return agent.Copy(ctx, r)
 }
