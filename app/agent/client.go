@@ -119,7 +119,7 @@ func (c *Client) Lock(ctx context.Context, force bool) error {
 	if err != nil {
 		return err
 	}
-	for deadline := time.Now().Add(endPatience); c.registry.Held(c.entry.ID); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(endPatience); !c.registry.Gone(c.entry); time.Sleep(2 * time.Millisecond) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

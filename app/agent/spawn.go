@@ -145,7 +145,8 @@ func (p *starting) keep(ctx context.Context, ready Entry, s Settings) (Entry, er
 	for range p.answers { // its output ends when it has let go of the pipes
 	}
 	_ = p.in.Close()
-	return ready, p.cmd.Process.Release()
+	go func() { _ = p.cmd.Wait() }() // should this process live longer than the agent, no trace of it stays
+	return ready, nil
 }
 
 // end waits for the end of an agent that undoes what it has begun.

@@ -146,6 +146,9 @@ func (r Registry) Held(id string) bool {
 	return tryLock(lock, true) != nil
 }
 
+// Gone says whether the process of an entry has let go of the container and ended.
+func (r Registry) Gone(e Entry) bool { return !r.Held(e.ID) && !lives(e.PID) }
+
 // Left is what a process that ended without cleaning up has left.
 type Left struct {
 	Entry

@@ -53,8 +53,8 @@ func tryLock(f *os.File, shared bool) error {
 	}
 }
 
-// lives says whether there is a process with this id.
-func lives(pid int) bool { return !errors.Is(unix.Kill(pid, 0), unix.ESRCH) }
+// lives says whether there is a process with this id. One that has ended and was not waited for does not live.
+func lives(pid int) bool { return !errors.Is(unix.Kill(pid, 0), unix.ESRCH) && !zombie(pid) }
 
 // removeLock removes a lock file and lets go of the lock, in this order: whoever locks it afterwards finds that it is no
 // longer there (see acquire).
