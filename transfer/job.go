@@ -26,6 +26,8 @@ type Place struct {
 	Volume *fat32.Volume
 	// Path is a host path, or "/..." inside Volume.
 	Path string
+	// Typed is Path as the person wrote it, for messages; "": the same.
+	Typed string
 	// Contents, for a source folder, selects what is in it rather than the folder
 	// itself. The root of a volume, "/", always means its contents.
 	Contents bool
@@ -41,6 +43,14 @@ type Place struct {
 	// Endpoint describes the place in the record: container format, cipher,
 	// engine, sizes. What is empty is filled in as far as it can be known.
 	Endpoint report.Endpoint
+}
+
+// shown is the path as the person wrote it.
+func (p Place) shown() string {
+	if p.Typed != "" {
+		return p.Typed
+	}
+	return p.Path
 }
 
 // Overwrite says what happens to files that exist at the target.

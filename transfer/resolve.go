@@ -44,7 +44,7 @@ func resolveSource(s Place) (operand, error) {
 	n := nodeOf(st)
 	if s.Contents || filepath.Dir(abs) == abs {
 		if n.kind != kindFolder {
-			return operand{}, fmt.Errorf("%s: %w: not a folder", s.Path, ErrNoSource)
+			return operand{}, fmt.Errorf("%s: %w: not a folder", s.shown(), ErrNoSource)
 		}
 		return operand{root: abs, node: n}, nil
 	}
@@ -63,7 +63,7 @@ func resolveVolumeSource(s Place) (operand, error) {
 	n := nodeOfInfo(info)
 	if s.Contents {
 		if n.kind != kindFolder {
-			return operand{}, fmt.Errorf("%s: %w: not a folder", s.Path, ErrNoSource)
+			return operand{}, fmt.Errorf("%s: %w: not a folder", s.shown(), ErrNoSource)
 		}
 		return operand{root: p, node: n}, nil
 	}
@@ -96,16 +96,16 @@ func resolveTarget(j *Job, ops []operand) (landing, error) {
 		return whole, nil
 	}
 	if len(ops) != 1 {
-		return landing{}, fmt.Errorf("%w: several sources need an existing folder, and %q is none", ErrTarget, d.Path)
+		return landing{}, fmt.Errorf("%w: several sources need an existing folder, and %q is none", ErrTarget, d.shown())
 	}
 	if exists && kindThere != kindFile {
-		return landing{}, fmt.Errorf("%w: %q is neither file nor folder", ErrTarget, d.Path)
+		return landing{}, fmt.Errorf("%w: %q is neither file nor folder", ErrTarget, d.shown())
 	}
 	if exists && ops[0].node.kind == kindFolder {
-		return landing{}, fmt.Errorf("%w: %q is a file", ErrTarget, d.Path)
+		return landing{}, fmt.Errorf("%w: %q is a file", ErrTarget, d.shown())
 	}
 	if !exists && strings.HasSuffix(d.Path, "/") && ops[0].node.kind != kindFolder {
-		return landing{}, fmt.Errorf("%w: folder %q does not exist", ErrTarget, d.Path)
+		return landing{}, fmt.Errorf("%w: folder %q does not exist", ErrTarget, d.shown())
 	}
 	return into, nil
 }
@@ -189,14 +189,14 @@ func checkApart(j *Job, ops []operand, to landing) error {
 			name = to.as
 		}
 		if same(whole, joinRoot(j.Destination, to.root, name)) {
-			return fmt.Errorf("%s: %w", from.Path, ErrSame)
+			return fmt.Errorf("%s: %w", from.shown(), ErrSame)
 		}
 		if op.node.kind != kindFolder {
 			continue
 		}
 		for up := to.root; ; up = filepath.Dir(up) {
 			if same(whole, up) {
-				return fmt.Errorf("%s: %w", from.Path, ErrInside)
+				return fmt.Errorf("%s: %w", from.shown(), ErrInside)
 			}
 			if filepath.Dir(up) == up {
 				break

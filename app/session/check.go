@@ -13,6 +13,7 @@ import (
 type CheckRequest struct {
 	Repair    bool
 	SalvageTo string // host folder, new or empty
+	Typed     string // SalvageTo as the person wrote it, when it was made absolute: for messages
 	Report    Reporter
 }
 

@@ -131,7 +131,7 @@ func (s *Session) place(p Place) transfer.Place {
 	if s == nil || !p.Inside() {
 		// As with cp, "folder/." is what is in the folder.
 		base := filepath.Base(p.Path)
-		return transfer.Place{Path: p.Path, Contents: base == "." || base == ".."}
+		return transfer.Place{Path: p.Path, Typed: p.Typed, Contents: base == "." || base == ".."}
 	}
 	info, host := s.container.Info(), report.HostEndpoint(s.file())
 	return transfer.Place{

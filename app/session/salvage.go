@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -31,7 +32,7 @@ func (d *Device) Salvage(ctx context.Context, r CheckRequest) (*SalvageResult, e
 	what := "salvage " + d.target.Path
 	folder, err := emptyFolder(r.SalvageTo)
 	if err != nil {
-		return nil, wrap(what, err)
+		return nil, wrap(what, asTyped(err, r.SalvageTo, r.Typed))
 	}
 	defer folder.Close()
 	thaw, err := d.standStill("salvage", r.Report)
@@ -69,6 +70,23 @@ func emptyFolder(path string) (*os.Root, error) {
 	}
 	return os.OpenRoot(path)
 }
+
+// asTyped is err with a path named as the person wrote it; typed may be "".
+func asTyped(err error, path, typed string) error {
+	if typed == "" || !strings.Contains(err.Error(), path) {
+		return err
+	}
+	return renamed{err, strings.ReplaceAll(err.Error(), path, typed)}
+}
+
+// renamed is an error in other words.
+type renamed struct {
+	error
+	text string
+}
+
+func (r renamed) Error() string { return r.text }
+func (r renamed) Unwrap() error { return r.error }
 
 // hostSink writes salvaged files into a folder of the host.
 type hostSink struct{ folder *os.Root }

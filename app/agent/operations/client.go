@@ -216,7 +216,7 @@ func (c *Client) Salvage(ctx context.Context, r session.CheckRequest) (*session.
 		return nil, err
 	}
 	var result *session.SalvageResult
-	err = c.call(ctx, "salvage", &request{Image: c.image, Folder: folder.Path}, hearing{event: r.Report}, &result)
+	err = c.call(ctx, "salvage", &request{Image: c.image, Folder: folder.Path, Typed: folder.Typed}, hearing{event: r.Report}, &result)
 	return result, err
 }
 

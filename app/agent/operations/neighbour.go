@@ -22,7 +22,7 @@ type Drive interface {
 const (
 	// releasePatience is how long a file may still count as open for writing after its last close: the system tells of
 	// closes a moment later.
-	releasePatience = 500 * time.Millisecond
+	releasePatience = 300 * time.Millisecond
 	releaseStep     = 2 * time.Millisecond
 	// flushPatience bounds the wait for a system that does not hand on what it holds.
 	flushPatience = 30 * time.Second

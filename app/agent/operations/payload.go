@@ -33,7 +33,7 @@ func (s *Server) salvage(ctx context.Context, r *request, out *lines) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	result, err := view.Salvage(ctx, session.CheckRequest{SalvageTo: r.Folder, Report: out.event})
+	result, err := view.Salvage(ctx, session.CheckRequest{SalvageTo: r.Folder, Typed: r.Typed, Report: out.event})
 	if result == nil {
 		return nil, err
 	}

@@ -45,6 +45,7 @@ type request struct {
 	To        session.Place   `json:"to,omitzero"`
 	Job       uint64          `json:"job,omitempty"`    // cancel
 	Folder    string          `json:"folder,omitempty"` // salvage: absolute path on the host
+	Typed     string          `json:"typed,omitempty"`  // folder as the person wrote it
 	Repair    bool            `json:"repair,omitempty"`
 }
 
