@@ -32,8 +32,10 @@ type litter struct {
 	folders map[uint64]*litterFolder // of the container, by identity
 	moved   map[uint64]*litterNode   // what has moved into the container, by identity there
 	nextID  uint64
-	used    int64 // bytes, with what keeping them costs
-	limit   int64
+	// nextOrder is the position in a listing of what comes next, into whatever folder.
+	nextOrder int
+	used      int64 // bytes, with what keeping them costs
+	limit     int64
 	// Whether there is anything in folders and moved: looked at without the lock by those who mostly find nothing.
 	any, anyMoved atomic.Bool
 }
@@ -261,10 +263,8 @@ func (l *litter) makeLocked(dir Node, name string, isDir bool) (*litterNode, err
 
 // placeLocked puts n into a folder, behind what is there.
 func (l *litter) placeLocked(n, parent *litterNode, folder *litterFolder, names litterNames, name string) {
-	n.parent, n.folder, n.name, n.order = parent, folder, name, 0
-	for _, other := range names {
-		n.order = max(n.order, other.order+1)
-	}
+	n.parent, n.folder, n.name, n.order = parent, folder, name, l.nextOrder
+	l.nextOrder++
 	names[fat32.FoldName(name)] = n
 }
 

@@ -28,8 +28,12 @@ func findUsers(point string, handles []openHandle) []User {
 			continue
 		}
 		path := filepath.Join(point, filepath.FromSlash(h.path))
-		if program == "" && slices.ContainsFunc(users, func(u User) bool { return u.Path == path }) {
-			continue // opened by a program that has ended; somebody who inherited the handle is in the list
+		if slices.ContainsFunc(users, func(u User) bool {
+			return program == "" && u.Path == path || h.path == "" && u.PID == pid
+		}) {
+			// Opened by a program that has ended, and somebody who inherited the handle is in the list; or removed
+			// since, and the system knows by which name.
+			continue
 		}
 		users = append(users, User{PID: pid, Program: program, Path: path, Write: h.write})
 	}
