@@ -75,12 +75,17 @@ func (m *Mount) mount(ctx context.Context, point string, bind func(point string)
 		return fmt.Errorf("mount at %s: %w", point, err)
 	}
 	m.point, m.remove, m.gone = at, made || m.options.RemovePoint, make(chan struct{})
+	seal := func() {}
+	if m.remove {
+		seal = holdPoint(at)
+	}
 	if m.binding, err = bind(at); err != nil {
 		if made {
 			_ = os.Remove(at)
 		}
 		return fmt.Errorf("mount at %s: %w", at, err)
 	}
+	seal()
 	go m.watch()
 	if err := ctx.Err(); err != nil { // given up meanwhile
 		return errors.Join(err, m.Unmount(context.WithoutCancel(ctx), true))

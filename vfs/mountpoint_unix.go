@@ -136,6 +136,20 @@ func checkFolder(at string) error {
 	return nil
 }
 
+// holdPoint opens the folder of a mount point. The returned function, called once something is mounted on it, takes the
+// right to write from it: a program that goes on writing by path when the drive is gone shall meet an error, not leave
+// its files unencrypted in the folder below.
+func holdPoint(at string) (seal func()) {
+	folder, err := os.Open(at)
+	if err != nil {
+		return func() {}
+	}
+	return func() {
+		_ = folder.Chmod(0o500)
+		_ = folder.Close()
+	}
+}
+
 // removePoint removes the folder of a mount that is gone. It never removes anything that is not an empty folder.
 func removePoint(at string) { _ = syscall.Rmdir(at) }
 

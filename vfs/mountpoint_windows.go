@@ -57,6 +57,9 @@ func preparePoint(point, image string) (at string, made bool, err error) {
 	return at, false, nil
 }
 
+// holdPoint does nothing: there is no folder below a drive.
+func holdPoint(string) (seal func()) { return func() {} }
+
 // removePoint does nothing: WinFsp removes the folders it makes.
 func removePoint(string) {}
 
