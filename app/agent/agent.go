@@ -120,13 +120,16 @@ func isDrive(point string) bool {
 	return runtime.GOOS == "windows" && len(strings.TrimRight(point, `\/`)) == 2 && point[1] == ':'
 }
 
-// open finds the registry of this user. With make its folder is made; without, a missing one is an empty registry.
+// openRegistry finds the registry of this user. With make its folder is made; without, a missing one is an empty registry.
 func openRegistry(make bool) (registry.Registry, error) {
 	find := config.RuntimeFolder
 	if make {
 		find = config.RuntimeDir
 	}
 	folder, err := find()
+	if errors.Is(err, config.ErrNoRuntime) && !make {
+		return registry.In(""), nil
+	}
 	if err == nil && !make {
 		if err = config.CheckPrivate(folder); errors.Is(err, os.ErrNotExist) {
 			err = nil

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// errNoRuntime says that there is nowhere to keep sockets.
-var errNoRuntime = errors.New("no folder for sockets: neither XDG_RUNTIME_DIR nor a home folder is set")
+// ErrNoRuntime says that there is nowhere to keep sockets, as for a user without a home.
+var ErrNoRuntime = errors.New("no folder for sockets: neither XDG_RUNTIME_DIR nor a home folder is set")
 
 // RuntimeFolder is where the processes of this user that hold an unlocked container keep their sockets, and where drives
 // without a mount point of their own appear. It is the same for every session of the user on this computer, in portable
@@ -17,7 +17,7 @@ var errNoRuntime = errors.New("no folder for sockets: neither XDG_RUNTIME_DIR no
 func RuntimeFolder() (string, error) {
 	folder := runtimeFolder()
 	if folder == "" {
-		return "", errNoRuntime
+		return "", ErrNoRuntime
 	}
 	return folder, nil
 }

@@ -49,7 +49,7 @@ type Entry struct {
 // Registry is the runtime folder of one user.
 type Registry struct{ folder string }
 
-// In returns the registry kept in folder, which need not exist for reading.
+// In returns the registry kept in folder, which need not exist for reading; "" is a registry that is always empty.
 func In(folder string) Registry { return Registry{folder} }
 
 // Folder is where the registry is kept.
@@ -101,6 +101,9 @@ func (r Registry) write(e Entry) error {
 
 // ids are the names of the entries there are.
 func (r Registry) ids() ([]string, error) {
+	if r.folder == "" {
+		return nil, nil
+	}
 	found, err := os.ReadDir(r.folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
