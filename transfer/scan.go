@@ -383,6 +383,9 @@ func (s *scanner) takeFile(at int32, n node, target string, there node, exists b
 	s.plan.Files++
 	s.plan.Bytes += n.size
 	s.plan.NeedBytes += s.plan.rules.allocated(n.size)
+	if s.job.Resume { // what an interrupted run wrote of it is used again, or removed first
+		s.plan.NeedBytes -= min(s.plan.rules.allocated(n.size), s.plan.rules.allocated(s.plan.state.partBytes(s.plan.targetPath(i))))
+	}
 	if exists && it.flags&flagReplace != 0 {
 		old := s.plan.rules.allocated(there.size)
 		s.replacedBytes += old

@@ -175,6 +175,18 @@ func (s *resumeState) part(p string, n node) int64 {
 	return have.bytes / blockBytes * blockBytes
 }
 
+// partBytes is how long the unfinished copy of a file is that an earlier run left; 0: there is none.
+func (s *resumeState) partBytes(p string) int64 {
+	if have, ok := s.parts[p]; !ok || have.path != partPath(p) {
+		return 0
+	}
+	there, err := s.tree.stat(partPath(p))
+	if err != nil || there.kind != kindFile {
+		return 0
+	}
+	return there.size
+}
+
 // partPath is the named part of a file: in the same folder, found again by a
 // later run.
 func partPath(p string) string {

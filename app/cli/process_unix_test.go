@@ -50,7 +50,9 @@ func startCommand(t *testing.T, folder string, command *exec.Cmd) *process {
 	command.Dir = folder
 	command.Env = append(os.Environ(), "HOME="+folder, "XDG_DATA_HOME="+folder+"/data", "XDG_CONFIG_HOME="+folder, "XDG_STATE_HOME="+folder)
 	command.SysProcAttr = noTerminal()
-	command.Stdout = &p.stdout
+	if command.Stdout == nil {
+		command.Stdout = &p.stdout
+	}
 	stderr, err := command.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -259,10 +259,10 @@ func (c *Client) bytes(ctx context.Context, name string, q *request, doing strin
 	counted := &counter{to: w, stage: name, total: total, report: report}
 	_, err = io.CopyBuffer(counted, answer.Body, make([]byte, 1<<20))
 	switch {
-	case counted.err != nil: // ours, not the agent's
-		return counted.done, &session.Error{What: doing, Err: counted.err}
 	case ctx.Err() != nil:
 		return counted.done, ctx.Err()
+	case counted.err != nil: // ours, not the agent's
+		return counted.done, &session.Error{What: doing, Err: counted.err}
 	case err != nil:
 		return counted.done, c.gone(err)
 	case answer.Trailer.Get(trailerWhole) == "yes":

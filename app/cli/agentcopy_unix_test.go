@@ -1,0 +1,189 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// agentFolder is a folder with an unlocked container, one big file to copy and a few small ones.
+func agentFolder(t *testing.T) string {
+	t.Helper()
+	t.Setenv("XDG_RUNTIME_DIR", private(t))
+	folder := t.TempDir()
+	makeImage(t, folder, "a.img", "700MiB")
+	for i := range 5 {
+		writeFile(t, filepath.Join(folder, "tree", fmt.Sprint("a small file ", i)), randomBytes(20_000, uint64(i)))
+	}
+	big := filepath.Join(folder, "tree", "big")
+	writeFile(t, big, randomBytes(1<<20, 99))
+	if err := os.Truncate(big, 500<<20); err != nil {
+		t.Fatal(err)
+	}
+	run(t, folder, 0, "unlock", "a.img", "--no-mount", "--password-file", "pw", "--quiet")
+	t.Cleanup(func() { run(t, folder, 0, "lock", "--all", "--force") })
+	return folder
+}
+
+// records are the outcomes of all copies of which there is a record.
+func records(t *testing.T, folder string) string {
+	t.Helper()
+	out, _ := run(t, folder, 0, "report", "list", "--json")
+	var list struct {
+		Records []struct {
+			Outcome string `json:"outcome"`
+		} `json:"records"`
+	}
+	if err := json.Unmarshal([]byte(out), &list); err != nil {
+		t.Fatal(err)
+	}
+	var outcomes []string
+	for _, r := range list.Records {
+		outcomes = append(outcomes, r.Outcome)
+	}
+	return strings.Join(outcomes, " ")
+}
+
+// TestInterruptCopyInAgent: Ctrl-C ends a copy that runs in the agent as it ends one that runs in the command. The command
+// still tells what was copied, one record is kept, and a resumed copy brings the rest.
+func TestInterruptCopyInAgent(t *testing.T) {
+	folder := agentFolder(t)
+	p := start(t, folder, "copy", "tree", "a.img:/", "--json")
+	if !p.until(copying) {
+		_, out, stderr := p.wait()
+		t.Fatalf("the copy ended before it could be interrupted\n%s%s", out, stderr)
+	}
+	if err := p.command.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	code, out, stderr := p.wait()
+	if code != 130 || !strings.Contains(stderr, "coffer: interrupted") {
+		t.Errorf("exit code %d, want 130\n%s%s", code, out, stderr)
+	}
+	var record struct{ Outcome, ID string }
+	if err := json.Unmarshal([]byte(out), &record); err != nil || record.Outcome != "cancelled" {
+		t.Errorf("the document of an interrupted copy: %v, %+v\n%s", err, record, out)
+	}
+	if got := records(t, folder); got != "cancelled" {
+		t.Errorf("records %q, want one, cancelled", got)
+	}
+	if out, _ := run(t, folder, 0, "ls", "a.img:/tree"); strings.Contains(out, "/tree/big\n") {
+		t.Errorf("a file that was not copied whole stands under its name:\n%s", out)
+	}
+	run(t, folder, 0, "copy", "--resume", "--verify", "tree", "a.img:/")
+	if got := records(t, folder); got != "cancelled done" {
+		t.Errorf("records %q after the resumed copy", got)
+	}
+	run(t, folder, 0, "lock", "a.img") // nothing is in the way
+	run(t, folder, 0, "copy", "a.img:/tree", "out", "--password-file", "pw", "--quiet")
+	for _, name := range []string{"big", "a small file 3"} {
+		want, err := os.ReadFile(filepath.Join(folder, "tree", name))
+		got, gotErr := os.ReadFile(filepath.Join(folder, "out", name))
+		if err != nil || gotErr != nil || string(want) != string(got) {
+			t.Errorf("%s differs after an interrupted and resumed copy: %v, %v", name, err, gotErr)
+		}
+	}
+	if out, _ := run(t, folder, 0, "check", "a.img", "--password-file", "pw"); !strings.Contains(out, "is clean") {
+		t.Errorf("check: %s", out)
+	}
+}
+
+// TestKilledClientCancelsItsCopy: a command that is killed takes its job with it; what was acknowledged stays.
+func TestKilledClientCancelsItsCopy(t *testing.T) {
+	folder := agentFolder(t)
+	p := start(t, folder, "copy", "tree", "a.img:/", "--json")
+	if !p.until(copying) {
+		t.Fatal("the copy ended before it could be killed")
+	}
+	if err := p.command.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	p.wait()
+	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		out, _ := run(t, folder, 0, "list", "--json")
+		if strings.Contains(out, `"jobs": 0`) {
+			break
+		}
+		if time.Since(begin) > 10*time.Second {
+			t.Fatalf("the job of a killed command goes on:\n%s", out)
+		}
+	}
+	if got := records(t, folder); got != "cancelled" {
+		t.Errorf("records %q, want one, cancelled", got)
+	}
+	run(t, folder, 0, "copy", "--resume", "tree", "a.img:/", "--quiet")
+	run(t, folder, 0, "lock", "a.img")
+	if out, _ := run(t, folder, 0, "check", "a.img", "--password-file", "pw"); !strings.Contains(out, "is clean") {
+		t.Errorf("check: %s", out)
+	}
+}
+
+// TestLockDuringCopy: a copy keeps an unforced lock away; a forced one ends it cleanly.
+func TestLockDuringCopy(t *testing.T) {
+	folder := agentFolder(t)
+	p := start(t, folder, "copy", "tree", "a.img:/", "--json")
+	if !p.until(copying) {
+		t.Fatal("the copy ended too early")
+	}
+	if _, stderr := run(t, folder, 5, "lock", "a.img"); !strings.Contains(stderr, "copy") {
+		t.Errorf("a refused lock does not name the copy: %s", stderr)
+	}
+	run(t, folder, 0, "lock", "a.img", "--force")
+	code, out, stderr := p.wait()
+	if code == 0 || !strings.Contains(stderr, "lock") {
+		t.Errorf("a copy whose container was locked: exit code %d\n%s%s", code, out, stderr)
+	}
+	if out, _ := run(t, folder, 0, "check", "a.img", "--password-file", "pw"); !strings.Contains(out, "is clean") {
+		t.Errorf("check: %s", out)
+	}
+	run(t, folder, 0, "copy", "--resume", "--verify", "tree", "a.img:/", "--password-file", "pw", "--quiet")
+}
+
+// TestDumpToASlowReader: a dump whose reader takes nothing holds the writers of the drive; Ctrl-C lets them go on at once.
+func TestDumpToASlowReader(t *testing.T) {
+	folder := agentFolder(t)
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	command := exec.Command(program, "dump", "a.img", "-")
+	command.Stdout = writer
+	p := startCommand(t, folder, command)
+	writer.Close()
+	time.Sleep(300 * time.Millisecond) // the pipe is full
+	late := start(t, folder, "mkdir", "a.img:/later")
+	writing := make(chan int, 1)
+	go func() {
+		code, _, _ := late.wait()
+		writing <- code
+	}()
+	select {
+	case <-writing:
+		t.Error("the container did not stand still while it was dumped")
+	case <-time.After(300 * time.Millisecond):
+	}
+	if err := p.command.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case code := <-writing:
+		if code != 0 {
+			t.Errorf("the writer that waited: exit code %d", code)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("writers still wait after the dump was interrupted")
+	}
+	reader.Close()
+	if code, _, stderr := p.wait(); code != 130 {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
