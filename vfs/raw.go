@@ -33,9 +33,6 @@ func MountRaw(ctx context.Context, device fat32.Device, point, name string, o Op
 	return m, nil
 }
 
-// rawBlockBytes is what programs are told to read and write at once.
-const rawBlockBytes = 1 << 20
-
 // errRawFixed is the answer to everything that would change the shape of a raw mount.
 var errRawFixed = fmt.Errorf("a raw mount holds one file of fixed size: %w", fat32.ErrPermission)
 
@@ -195,17 +192,21 @@ func (r *rawDevice) resize(sizeBytes int64) error {
 	return nil
 }
 
-// recovered turns a panic of a callback into its error. Nobody knows what was half done, so nothing is written any more.
+// recovered turns a panic on the way to the device into an error.
 func (r *rawDevice) recovered(err *error) {
-	value := recover()
-	if value == nil {
-		return
+	if value := recover(); value != nil {
+		*err = r.panickedIn(value)
 	}
+}
+
+// panickedIn turns a panic that was recovered from a callback into the error of that callback. Nobody knows what was half
+// done, so nothing is written any more; reads go on.
+func (r *rawDevice) panickedIn(value any) error {
 	r.panicked.Store(true)
 	if r.options.OnPanic != nil {
 		r.options.OnPanic(panicReport(value, debug.Stack()))
 	}
-	*err = errPanic
+	return errPanic
 }
 
 // open books an opening of the file by process (or thread) pid, 0 if the system did not tell, and gives its handle, which

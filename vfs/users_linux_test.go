@@ -66,6 +66,8 @@ func useDrive(how, path string) error {
 		if err := f.Close(); err != nil {
 			return err
 		}
+	case "exercise":
+		return exerciseRaw(path)
 	default:
 		return fmt.Errorf("unknown use %q", how)
 	}
