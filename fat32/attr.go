@@ -35,8 +35,11 @@ func (v *Volume) changeNode(n *node, f func(*node)) error {
 	return v.mutate(costEntry, func() error {
 		n.mu.Lock()
 		defer n.mu.Unlock()
+		attr, create, access, modify := n.attr, n.create, n.access, n.modify
 		f(n)
-		v.touchLocked(n)
+		if n.attr != attr || n.create != create || n.access != access || n.modify != modify {
+			v.touchLocked(n)
+		}
 		return nil
 	})
 }

@@ -216,6 +216,9 @@ func (v *Volume) frozenLocked(n *node) bool {
 // behind it, and the rest of the last block of its cluster is zeroed with it: a device
 // with larger units then need not read what was there.
 func (v *Volume) writeData(n *node, part []byte, off int64, pad bool) error {
+	if err := v.markDirty(); err != nil {
+		return v.deviceError(err)
+	}
 	var store [16]segment
 	for len(part) > 0 {
 		n.mu.RLock()

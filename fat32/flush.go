@@ -81,6 +81,13 @@ func (v *Volume) commit() error {
 
 // commitStages carries plans out in order, with barriers, on a plain device.
 func (v *Volume) commitStages() (gen uint64, err error) {
+	if err := v.markDirty(); err != nil {
+		err = fmt.Errorf("flush: %w", err)
+		if !hostFull(err) {
+			v.fail(err) // what is in memory will not reach the disk
+		}
+		return 0, v.deviceError(err)
+	}
 	if p := v.fl.failed; p != nil {
 		if err := v.runStages(p); err != nil {
 			return 0, v.planFailed(p, err)

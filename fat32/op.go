@@ -66,24 +66,19 @@ func (v *Volume) begin(cost int64) (o op, err error) {
 	}
 }
 
-// enter takes the gate, shared, of a volume that can be written, is marked as in use and is not frozen.
+// enter takes the gate, shared, of a volume that can be written and is not frozen.
 func (v *Volume) enter() error {
 	for {
 		if err := v.writable(); err != nil {
 			return err
 		}
 		v.waitThawed()
-		if !v.marked.Load() {
-			if err := v.markDirty(); err != nil {
-				return err
-			}
-		}
 		v.gate.RLock()
 		switch {
 		case v.closed.Load():
 			v.gate.RUnlock()
 			return fmt.Errorf("volume: %w", ErrClosed)
-		case v.frozen.Load() == nil && v.marked.Load():
+		case v.frozen.Load() == nil:
 			return nil
 		}
 		v.gate.RUnlock() // frozen meanwhile

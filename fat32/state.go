@@ -32,15 +32,18 @@ func (v *Volume) cleanMark() uint32 {
 	return 0
 }
 
-// markDirty writes, before the first change, that the volume is in use and
-// that nobody knows how many clusters are free. Transactional devices need neither.
-// A frozen volume stays as it is marked.
+// markDirty writes, before the first write of anything else, that the volume is in use
+// and that nobody knows how many clusters are free. Transactional devices need neither.
+// It is called where something is about to be written, not where an operation
+// begins: one that fails or changes nothing leaves the device alone, and with it the
+// modification time of the image. Nothing is written while the volume is frozen, so a
+// frozen volume stays marked as clean.
 func (v *Volume) markDirty() error {
-	v.markMu.Lock()
-	defer v.markMu.Unlock()
-	if v.frozen.Load() != nil {
+	if v.marked.Load() {
 		return nil
 	}
+	v.markMu.Lock()
+	defer v.markMu.Unlock()
 	if v.marked.Load() || v.txn != nil {
 		v.marked.Store(true)
 		return nil
