@@ -217,16 +217,19 @@ func TestRawMountFsync(t *testing.T) {
 		if _, err := f.WriteAt([]byte{byte(i)}, int64(i)); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.Sync(); err != nil || device.syncs != i || device.writesSinceSync != 0 {
-			t.Errorf("fsync %d: %v, %d syncs, %d writes open", i, err, device.syncs, device.writesSinceSync)
+		if err := f.Sync(); err != nil {
+			t.Errorf("fsync %d: %v", i, err)
+		}
+		if syncs, open := device.state(); syncs != i || open != 0 {
+			t.Errorf("fsync %d: %d syncs, %d writes open", i, syncs, open)
 		}
 	}
-	device.syncErr = unix.EIO
+	device.failSync(unix.EIO)
 	_, _ = f.WriteAt([]byte{9}, 9)
 	if err := f.Sync(); !errors.Is(err, unix.EIO) {
 		t.Errorf("fsync of a failing device: %v", err)
 	}
-	device.syncErr = nil
+	device.failSync(nil)
 }
 
 func TestRawMountReadOnly(t *testing.T) {
@@ -247,8 +250,8 @@ func TestRawMountReadOnly(t *testing.T) {
 	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, device.content) {
 		t.Errorf("content: %v", err)
 	}
-	if device.syncs != 0 {
-		t.Errorf("%d syncs of a device that is only read", device.syncs)
+	if syncs, _ := device.state(); syncs != 0 {
+		t.Errorf("%d syncs of a device that is only read", syncs)
 	}
 }
 
@@ -285,8 +288,8 @@ func TestRawMountUnmount(t *testing.T) {
 	case <-time.After(5 * time.Second):
 		t.Error("not done after unmounting")
 	}
-	if device.writesSinceSync != 0 {
-		t.Errorf("%d writes were not synced", device.writesSinceSync)
+	if _, open := device.state(); open != 0 {
+		t.Errorf("%d writes were not synced", open)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, unix.ENOENT) {
 		t.Errorf("still there: %v", err)

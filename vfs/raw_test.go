@@ -69,6 +69,20 @@ func (d *memoryDevice) Sync() error {
 	return d.syncErr
 }
 
+// state tells how many syncs there were and how many writes since the last good one.
+func (d *memoryDevice) state() (syncs, writes int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.syncs, d.writesSinceSync
+}
+
+// failSync makes syncs fail from now on; nil ends that.
+func (d *memoryDevice) failSync(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.syncErr = err
+}
+
 func (d *memoryDevice) Size() int64 { return int64(len(d.content)) }
 
 func newTestRaw(t *testing.T, device fat32.Device, o Options) *rawDevice {
