@@ -14,6 +14,9 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	var walk func(*cobra.Command)
 	walk = func(c *cobra.Command) {
 		seen[c.CommandPath()] = true
+		for _, alias := range c.Aliases {
+			seen[c.Parent().CommandPath()+" "+alias] = true
+		}
 		if c.Name() != "help" && (c.Short == "" || c.Example == "") {
 			t.Errorf("%s: summary %q, example %q", c.CommandPath(), c.Short, c.Example)
 		}
@@ -47,6 +50,9 @@ func TestFlagsOfTheInterface(t *testing.T) {
 		"check":   {"repair", "salvage"},
 		"key add": {"new-password-stdin", "new-password-fd", "new-password-file", "new-keyfile"},
 		"destroy": {"yes"},
+		"unlock":  {"read-only", "foreground", "idle", "lifetime", "no-mount", "raw", "password-stdin", "keyfile", "json"},
+		"mount":   {"read-only", "no-mount"},
+		"lock":    {"all", "force"},
 	} {
 		c, _, err := root.Find(splitWords(path))
 		if err != nil {

@@ -188,8 +188,11 @@ func (r Registry) sweepHeld(id string, lock *os.File, detach func(point string) 
 		removeLock(lock)
 		return Left{}, false
 	}
+	if err != nil {
+		entry = Entry{ID: id} // nothing it says is to be believed
+	}
 	left = Left{Entry: entry}
-	if err == nil && entry.MountPoint != "" {
+	if entry.MountPoint != "" {
 		left.Err = detach(entry.MountPoint)
 		if left.Err == nil && entry.OwnPoint {
 			if err := os.Remove(entry.MountPoint); err != nil && !errors.Is(err, fs.ErrNotExist) {
