@@ -4,7 +4,8 @@ run_tests() {
   # The referees that tests call. A test never skips because one is missing.
   need cryptsetup:cryptsetup-bin dmsetup:dmsetup fsck.vfat:dosfstools mcopy:mtools qemu-img:qemu-utils \
     qemu-aarch64-static:qemu-user-static linux.uml:user-mode-linux modprobe:kmod busybox:busybox-static strace:strace \
-    openssl:openssl fio:fio setpriv:util-linux faketime:faketime file:file git:git gcc:gcc
+    openssl:openssl fio:fio setpriv:util-linux faketime:faketime file:file git:git gcc:gcc \
+    fusermount3:fuse3 curl:curl
   export PATH="$PATH:/usr/sbin:/sbin"
   local started=$SECONDS
 
