@@ -131,12 +131,15 @@ func TestHiddenFiles(t *testing.T) {
 	}
 }
 
+// create makes a file that is open until the test has ended at the latest: a program that serves a drive and ends
+// with files of it open waits for itself.
 func create(t *testing.T, path, content string) *os.File {
 	t.Helper()
 	f, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = f.Close() })
 	if _, err := f.WriteString(content); err != nil {
 		t.Fatal(err)
 	}
@@ -269,6 +272,9 @@ func TestForeignChanges(t *testing.T) {
 		m.Changed(Change{Path: "/f", Kind: Written})
 		if b, err := os.ReadFile(path); err != nil || string(b) != content {
 			t.Fatalf("%q, %v; wanted %q", b, err, content)
+		}
+		if i%2 == 0 {
+			continue
 		}
 		if err := v.Remove("/f"); err != nil {
 			t.Fatal(err)
