@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"math/rand/v2"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -211,6 +212,9 @@ func TestTransactionCuts(t *testing.T) {
 					for _, p := range parts {
 						if err := p.do(v); err != nil {
 							t.Fatalf("%s: %v", op.name, err)
+						}
+						if strings.HasSuffix(p.name, "after sync") {
+							committed = maps.Clone(now)
 						}
 						p.set(now)
 					}

@@ -124,7 +124,7 @@ func (v *Volume) pieceLimit(n *node, off int64) int {
 	if v.txn != nil {
 		limit = pieceNewBytes
 		n.mu.RLock()
-		if uint32(off>>v.shift) < n.linked || !v.freshIsFree() {
+		if off < v.sealedLocked(n, off+1) {
 			limit = pieceOverBytes
 		}
 		n.mu.RUnlock()
@@ -138,6 +138,19 @@ func (v *Volume) freshIsFree() bool {
 	return v.discard != nil && v.geo.ClusterSize%metaBlock == 0 && v.geo.DataOffset%metaBlock == 0
 }
 
+// sealedLocked returns before which byte of n, up to end, writing may dirty blocks
+// that an earlier transaction holds. n.mu is held, shared at least.
+func (v *Volume) sealedLocked(n *node, end int64) int64 {
+	over := int64(n.linked) << v.shift // in clusters the disk knows
+	switch {
+	case !v.freshIsFree():
+		return end
+	case n.gone || n.early:
+		over = max(over, int64(v.clustersFor(n.size))<<v.shift)
+	}
+	return over
+}
+
 // pieceCost is what writing length bytes at off dirties at most, data that
 // goes into fresh blocks aside.
 func (v *Volume) pieceCost(n *node, off int64, length int) int64 {
@@ -149,11 +162,7 @@ func (v *Volume) pieceCost(n *node, off int64, length int) int64 {
 	end := off + int64(length)
 	last := uint32((end - 1) >> v.shift)
 	cost := int64(costEntry)
-	over := int64(n.linked) << v.shift // bytes in clusters the disk knows
-	if !v.freshIsFree() {
-		over = end
-	}
-	if off < over {
+	if over := v.sealedLocked(n, end); off < over {
 		var store [8]segment
 		for at, todo := off, int(min(end, over)-off); todo > 0; {
 			segs, covered, err := v.mapLocked(n, store[:0], at, todo)

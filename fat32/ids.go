@@ -42,8 +42,14 @@ func (t *idTable) fresh(p place) uint64 {
 	if _, taken := t.away[id]; !taken {
 		return id
 	}
+	id = t.placeless()
+	t.put(id, p)
+	return id
+}
+
+// placeless is an identity that comes from no place.
+func (t *idTable) placeless() uint64 {
 	t.last++
-	t.put(t.last, p)
 	return t.last
 }
 

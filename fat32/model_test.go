@@ -174,7 +174,7 @@ func (m *modelRun) run(steps int) {
 		actions := []action{
 			{12, "create", m.create}, {16, "write", m.write}, {8, "truncate", m.truncate}, {12, "remove", m.remove},
 			{14, "rename", m.rename}, {5, "mkdir", m.mkdir}, {10, "read", m.read}, {3, "list", m.list}, {4, "sync", m.sync},
-			{3, "attr", m.attr}, {5, "handle", m.handle}, {3, "save", m.saveOver},
+			{3, "attr", m.attr}, {5, "handle", m.handle}, {3, "save", m.saveOver}, {6, "link", m.link},
 		}
 		total := 0
 		for _, a := range actions {
@@ -401,6 +401,57 @@ func (m *modelRun) renameTo(n, dir *modelNode, name string, replace bool) {
 	case old == nil && shortClash(name): // the short name of somebody else
 	default:
 		m.fatal("rename %s -> %s: %v", from, to, err)
+	}
+}
+
+// link writes a file without a name, now and then leaves it so, and links it.
+func (m *modelRun) link() {
+	free := m.v.StatFS().FreeBytes
+	f, err := m.v.CreateUnnamed()
+	must(m.t, err)
+	defer func() { must(m.t, f.Close()) }()
+	data := pattern(m.step, m.r.IntN(5000))
+	if _, err := f.WriteAt(data, 0); err != nil {
+		if !m.full(err, nil, free, len(data)) {
+			m.fatal("write without a name: %v", err)
+		}
+		return
+	}
+	switch m.r.IntN(6) {
+	case 0:
+		return
+	case 1:
+		must(m.t, m.v.Sync())
+	case 2:
+		data = data[:len(data)/2]
+		must(m.t, f.Truncate(int64(len(data))))
+	}
+	dir, name, replace := m.pick(isModelDir), m.name(), m.r.IntN(3) > 0
+	if old := m.pick(isModelFile); old != nil && m.r.IntN(3) == 0 {
+		dir, name = old.parent, m.respell(old.name)
+	}
+	free = m.v.StatFS().FreeBytes
+	err = f.Link(dir.path()+"/"+name, replace)
+	old := dir.lookup(name)
+	switch {
+	case old != nil && !replace:
+		if !errors.Is(err, fat32.ErrExist) {
+			m.fatal("link %s/%s, which exists: %v", dir.path(), name, err)
+		}
+	case old != nil && isModelDir(old):
+		if !errors.Is(err, fat32.ErrIsDir) {
+			m.fatal("link over directory %s/%s: %v", dir.path(), name, err)
+		}
+	case err == nil:
+		if old != nil {
+			old.detach()
+		}
+		n := &modelNode{attr: fat32.AttrArchive, mtime: testTime, data: data}
+		n.attach(dir, name)
+	case m.full(err, dir, free, 0):
+	case old == nil && shortClash(name): // the short name of somebody else
+	default:
+		m.fatal("link %s/%s: %v", dir.path(), name, err)
 	}
 }
 

@@ -22,7 +22,7 @@ type node struct {
 	slot      int32 // of the short entry in the parent
 	dir       *directory
 	handles   int
-	unlinked  bool
+	unlinked  bool        // has no name any more, or (parent == nil) not yet
 	forgotten bool        // unlinked, and its identity is free for others
 	freedGen  uint64      // flush that frees the chain of an unlinked node
 	busyGen   uint64      // last flush generation whose plan holds this node
@@ -48,7 +48,8 @@ type node struct {
 	moveGen uint64  // flush generation in which the entry moves: start and size stay as they are
 	newEnd  bool    // the chain was cut: cluster linked-1 needs an end mark
 	dirty   bool    // is in dirtySet.nodes
-	gone    bool    // unlinked, as seen by holders of mu only
+	early   bool    // data may be in a transaction before the one that links the clusters
+	gone    bool    // as unlinked, as seen by holders of mu only
 	// chainErr is why the chain cannot be used.
 	chainErr error
 }
@@ -64,8 +65,8 @@ type Info struct {
 	AccessTime time.Time // whole days
 	// FirstCluster is 0 for empty files and fixed root directories.
 	FirstCluster uint32
-	ID           uint64 // identity, stable while the volume is mounted
-	Removed      bool   // has no name any more, but is open or referred to
+	ID           uint64 // identity, stable while the volume is mounted; 0 without a name and Ref
+	Removed      bool   // has no name any more, or not yet, but is open or referred to
 }
 
 // IsDir reports whether it is a directory.

@@ -87,6 +87,7 @@ func (v *Volume) planNode(p *plan, n *node) {
 	if n.gone || !n.loaded {
 		return
 	}
+	n.early = false
 	need := n.chain.total
 	if !n.isDir {
 		need = min(need, v.clustersFor(n.size))

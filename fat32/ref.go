@@ -85,7 +85,7 @@ func (r Ref) Stat() (i Info, err error) {
 	return i, nil
 }
 
-// Name returns the name as stored, "" once removed, "/" for the root.
+// Name returns the name as stored, "" without one, "/" for the root.
 func (r Ref) Name() string {
 	r.v.ns.RLock()
 	defer r.v.ns.RUnlock()
@@ -102,10 +102,13 @@ func (n *node) nameLocked() string {
 	return n.parent.dir.name(n.slot)
 }
 
-// Path returns the path from the root, "" once removed.
+// Path returns the path from the root, "" without one.
 func (r Ref) Path() string {
 	r.v.ns.RLock()
 	defer r.v.ns.RUnlock()
+	if r.n.unlinked {
+		return ""
+	}
 	path := ""
 	for n := r.n; n.parent != nil; n = n.parent {
 		if n.unlinked {
@@ -350,6 +353,13 @@ func (r Ref) OpenIn(name string, flag OpenFlag) (*File, error) {
 
 // Ref returns a reference to the file that f has open.
 func (f *File) Ref() Ref {
+	f.v.ns.Lock()
+	defer f.v.ns.Unlock()
+	if f.n.id == 0 { // without a name: it keeps this identity when it gets one
+		f.n.mu.Lock()
+		f.n.id = f.v.ids.placeless()
+		f.n.mu.Unlock()
+	}
 	f.n.refs.Add(1)
 	return Ref{f.v, f.n}
 }

@@ -28,6 +28,7 @@ type move struct {
 	q       query
 	target  *node // what is there already, prepared for removal; may be n
 	replace bool
+	unnamed bool // n gets its first name: see File.Link
 	// respell: the entry was taken over under its old spelling and still has to
 	// get the new one.
 	respell bool
@@ -70,13 +71,19 @@ func (v *Volume) renameNode(n, to *node, name string, replace bool) (displaced s
 		}
 	}
 	m := &move{v: v, n: n, to: to, name: name, replace: replace}
-	m.q.prepare(v.seed, name)
+	err = m.run()
+	return m.displaced, err
+}
+
+// run carries the rename out.
+func (m *move) run() (err error) {
+	m.q.prepare(m.v.seed, m.name)
 	for range 16 {
 		if err = m.attempt(); !errors.Is(err, errAgain) {
-			return m.displaced, err
+			return err
 		}
 	}
-	return "", fmt.Errorf("target changes all the time: %w", ErrBusy)
+	return fmt.Errorf("target changes all the time: %w", ErrBusy)
 }
 
 // attempt looks the target up, loads what replacing it needs, and runs the rename.
@@ -103,6 +110,9 @@ func (m *move) attempt() error {
 		return m.runLocked()
 	}
 	total := 3*costEntry + v.costGrow() + cost
+	if m.unnamed {
+		total += v.linkCost(m.n)
+	}
 	if err := v.mutate(total, run); err != nil || !m.respell {
 		return err
 	}
@@ -113,7 +123,12 @@ func (m *move) attempt() error {
 // runLocked checks and carries out the rename.
 func (m *move) runLocked() error {
 	v, n, to := m.v, m.n, m.to
-	if n.unlinked || to.unlinked || n.parent == nil {
+	switch {
+	case m.unnamed && !n.unnamedLocked():
+		return fmt.Errorf("file has or had a name: %w", ErrInvalid)
+	case m.unnamed && n.handles == 0:
+		return fmt.Errorf("file: %w", ErrClosed)
+	case to.unlinked, !m.unnamed && (n.unlinked || n.parent == nil):
 		return ErrNotExist
 	}
 	slot := to.dir.find(&m.q)
@@ -156,7 +171,7 @@ func (m *move) runLocked() error {
 // keeps start and size as they are until the next snapshot.
 func (m *move) checkMovableLocked() error {
 	v, n := m.v, m.n
-	if v.txn != nil || !n.parent.dir.onDisk.has(int(n.slot)) {
+	if v.txn != nil || m.unnamed || !n.parent.dir.onDisk.has(int(n.slot)) {
 		return nil
 	}
 	gen := v.gen.Load()
@@ -248,6 +263,11 @@ func (m *move) replaceLocked() error {
 // directory, where an entry set waits for it.
 func (m *move) relinkLocked(slot int32) {
 	v, n, to := m.v, m.n, m.to
+	if m.unnamed {
+		m.unnamed = false // it has a name now, if the wrong spelling
+		v.adoptLocked(n, to, slot)
+		return
+	}
 	from, old := n.parent, n.slot
 	if v.txn == nil && from.dir.onDisk.has(int(old)) {
 		// For a while both entries are on the disk; the counter tells them apart.
