@@ -136,3 +136,10 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 	err := c.call(ctx, "/v1/status", struct{}{}, &s)
 	return s, err
 }
+
+// Users asks which programs use the drive, as far as the system tells.
+func (c *Client) Users(ctx context.Context) ([]User, error) {
+	var users []User
+	err := c.call(ctx, "/v1/users", struct{}{}, &users)
+	return users, err
+}

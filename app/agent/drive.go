@@ -130,7 +130,30 @@ func (c *core) unmount(ctx context.Context, force bool) error {
 	if err == nil {
 		return nil
 	}
-	return &session.Error{What: "unmount " + c.mount.Point(), Err: err}
+	problem := &session.Error{What: "unmount " + c.mount.Point(), Err: err}
+	if !force && ctx.Err() == nil {
+		problem.Hint = "--force locks it all the same; what could not be written is lost"
+	}
+	return problem
+}
+
+// User is a program that uses a drive.
+type User struct {
+	PID     int    `json:"pid"`     // 0 when not known
+	Program string `json:"program"` // "" when not known
+	Path    string `json:"path"`    // what it uses
+	Write   bool   `json:"write"`   // it may write there
+}
+
+// users are the programs that use the drive.
+func (c *core) users() []User {
+	users := []User{}
+	if c.mount != nil {
+		for _, u := range c.mount.Users() {
+			users = append(users, User(u))
+		}
+	}
+	return users
 }
 
 // maxUsersNamed is how many programs a refusal names.
@@ -183,12 +206,4 @@ func describeUser(u vfs.User) string {
 		return who
 	}
 	return fmt.Sprintf("%s, which %s %s", who, how, u.Path)
-}
-
-// lastDriveUse is when the drive was last used; the zero time without a drive.
-func (c *core) lastDriveUse() time.Time {
-	if c.mount == nil {
-		return time.Time{}
-	}
-	return c.mount.Counters().LastUse
 }

@@ -394,3 +394,21 @@ func TestStrangersAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestLostRegistry: a cleaner of old files takes the runtime folder away; the agent puts its files back, and can be found
+// and locked again.
+func TestLostRegistry(t *testing.T) {
+	d := withDrives(t, "32MiB")
+	d.unlock()
+	if err := os.RemoveAll(filepath.Join(d.folder, "run", "coffer")); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(20 * time.Second); len(d.unlocked()) == 0; time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the agent is never seen again")
+		}
+	}
+	run(t, d.folder, 5, "unlock", "a.img", "--password-file", "pw")
+	run(t, d.folder, 0, "lock", "a.img")
+	d.tidy()
+}

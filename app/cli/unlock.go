@@ -88,7 +88,7 @@ func (a *program) unlock(c *cobra.Command, f *unlockFlags, args []string) error 
 		return err
 	}
 	defer credential.Destroy()
-	watch := agent.Watch{Note: a.note}
+	watch := agent.Watch{Note: a.note, Stage: a.stage}
 	if f.foreground {
 		a.patient()
 		f.settings.Slot = credential.Slot
@@ -111,6 +111,13 @@ func (a *program) showUnlocked(f *unlockFlags) func(agent.Entry) error {
 			a.out.chat("unlocked %s, without a drive", escape(f.settings.Named))
 		}
 		return a.out.document(e)
+	}
+}
+
+// stage tells a program that reads our JSON lines what is being done.
+func (a *program) stage(name string) {
+	if a.out.json && !a.out.quiet {
+		(&jsonProgress{to: a.stderr, now: time.Now}).event(session.Event{Kind: session.EventStage, Stage: name})
 	}
 }
 

@@ -149,14 +149,34 @@ func (c *Claim) Update(change func(*Entry)) error {
 	return nil
 }
 
-// Heal writes the entry again if something (a cleaner of old files) has removed it. It says whether the socket is still
-// there.
+// Heal takes the lock and writes the entry again if something (a cleaner of old files, the end of a login session) has
+// removed them. It says whether the socket is still there.
 func (c *Claim) Heal() (socketThere bool, err error) {
-	if _, statErr := os.Lstat(c.registry.file(c.entry.ID, ".json")); errors.Is(statErr, fs.ErrNotExist) {
-		err = c.registry.write(c.entry)
+	if err := os.Mkdir(c.registry.folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return false, err
 	}
-	_, statErr := os.Lstat(c.Socket())
-	return !errors.Is(statErr, fs.ErrNotExist), err
+	mine, err := c.lock.Stat()
+	if err != nil {
+		return false, err
+	}
+	if there, err := os.Lstat(c.registry.file(c.entry.ID, ".lock")); err != nil || !os.SameFile(mine, there) {
+		lock, err := c.registry.acquire(c.entry.ID)
+		if err != nil {
+			return false, err
+		}
+		_ = c.lock.Close()
+		c.lock = lock
+		if err := writeAt(lock, strconv.Itoa(c.entry.PID)); err != nil {
+			return false, err
+		}
+	}
+	if _, err := os.Lstat(c.registry.file(c.entry.ID, ".json")); errors.Is(err, fs.ErrNotExist) {
+		if err := c.registry.write(c.entry); err != nil {
+			return false, err
+		}
+	}
+	_, err = os.Lstat(c.Socket())
+	return !errors.Is(err, fs.ErrNotExist), nil
 }
 
 // Release removes the files and lets go of the container.

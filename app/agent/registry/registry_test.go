@@ -232,25 +232,45 @@ func TestSweepSparesWhoAnswers(t *testing.T) {
 	}
 }
 
-// TestHeal: an entry that somebody removed is written again.
+// TestHeal: what somebody removed from the registry is there again, the lock too.
 func TestHeal(t *testing.T) {
-	folder := t.TempDir()
-	claim, err := In(folder).Claim(Entry{ID: testID, Image: "/x"}, detachNothing)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(folder, testID+".json")); err != nil {
-		t.Fatal(err)
-	}
-	there, err := claim.Heal()
-	if err != nil || there {
-		t.Errorf("socket there: %v, %v", there, err)
-	}
-	if live, err := In(folder).Live(); err != nil || len(live) != 1 || live[0].Image != "/x" {
-		t.Errorf("%v %v", live, err)
-	}
-	if err := claim.Release(); err != nil {
-		t.Error(err)
+	for _, lost := range []string{"*.json", "*.lock", "*", ""} {
+		folder := filepath.Join(t.TempDir(), "run")
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		r := In(folder)
+		claim, err := r.Claim(Entry{ID: testID, Image: "/x"}, detachNothing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lost == "" {
+			err = os.RemoveAll(folder)
+		} else {
+			files, _ := filepath.Glob(filepath.Join(folder, lost))
+			for _, file := range files {
+				err = errors.Join(err, os.Remove(file))
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		there, err := claim.Heal()
+		if err != nil || there {
+			t.Errorf("%q lost: socket there: %v, %v", lost, there, err)
+		}
+		if live, err := r.Live(); err != nil || len(live) != 1 || live[0].Image != "/x" || r.holder(testID) != os.Getpid() {
+			t.Errorf("%q lost: live: %v %v", lost, live, err)
+		}
+		if left, err := r.Sweep(detachNothing); err != nil || len(left) != 0 {
+			t.Errorf("%q lost: swept: %v %v", lost, left, err)
+		}
+		if err := claim.Release(); err != nil {
+			t.Error(err)
+		}
+		if got := names(t, folder); got != "" {
+			t.Errorf("%q lost: left: %q", lost, got)
+		}
 	}
 }
 
