@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"coffer/app/config"
 	"coffer/app/session"
@@ -61,7 +60,7 @@ func (c *core) openDrive(ctx context.Context, watch Watch) (err error) {
 		return explainDrive(s.Named, err)
 	}
 	options := vfs.Options{ReadOnly: s.ReadOnly, Name: driveName(s.Image), Image: s.Image, RemovePoint: own && s.MountPoint == "",
-		Litter: s.Litter == LitterMemory, Log: c.log, OnPanic: c.panicked}
+		Litter: s.Litter == config.LitterMemory, Log: c.log, OnPanic: c.panicked}
 	if s.Raw {
 		c.mount, err = vfs.MountRaw(ctx, c.device.Payload(), point, session.RawName, options)
 	} else {
@@ -122,7 +121,12 @@ func (c *core) unmount(ctx context.Context, force bool) error {
 	if c.mount == nil {
 		return nil
 	}
-	err := c.mount.Unmount(ctx, force)
+	var err error
+	if c.settings.Raw && !force {
+		err = unmountRaw(ctx, c.mount)
+	} else {
+		err = c.mount.Unmount(ctx, force)
+	}
 	var busy *vfs.BusyError
 	if errors.As(err, &busy) {
 		return c.explainBusy(busy.Users)

@@ -1,0 +1,227 @@
+package cli_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// rawLab is a folder in which the documented commands run as they stand: "coffer" on its PATH is the real program, given
+// the password a person would type.
+type rawLab struct {
+	t      *testing.T
+	folder string
+	env    []string
+	blocks map[string]string // documented commands by name
+	prefix []string          // of every command: who runs it
+}
+
+// rawTools are the programs that the documentation of raw mounts calls, and their Debian packages.
+var rawTools = map[string]string{
+	"mke2fs": "e2fsprogs", "e2fsck": "e2fsprogs", "debugfs": "e2fsprogs", "fuse2fs": "fuse2fs", "fusermount3": "fuse3",
+	"mkntfs": "ntfs-3g", "ntfs-3g": "ntfs-3g", "ntfsfix": "ntfs-3g", "ntfscp": "ntfs-3g", "setpriv": "util-linux", "unshare": "util-linux",
+	"mkfs.exfat": "exfatprogs", "fsck.exfat": "exfatprogs",
+}
+
+// newRawLab makes the folder, with some real files in ~/Documents. What is mounted or unlocked in it at the end of the
+// test is put away.
+func newRawLab(t *testing.T) *rawLab {
+	t.Helper()
+	t.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin:/sbin")
+	for tool, pkg := range rawTools {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Fatalf("%v: install the Debian package %s", err, pkg)
+		}
+	}
+	folder, err := os.MkdirTemp("", "raw") // short: the name of a socket ends at 107 bytes
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &rawLab{t: t, folder: folder, blocks: documentedBlocks(t, "../../vfs/docs/raw.md")}
+	l.write("pw", []byte("correct horse\n"))
+	executable, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.write("real/coffer", executable) // where an ordinary user can reach it
+	l.write("bin/coffer", fmt.Appendf(nil, `#!/bin/sh
+verb=$1; shift
+case $verb in
+create) exec %[1]s/real/coffer create "$@" --password-file %[1]s/pw --kdf-memory=64KiB --kdf-time=1 ;;
+unlock|check|dump) exec %[1]s/real/coffer "$verb" "$@" --password-file %[1]s/pw ;;
+esac
+exec %[1]s/real/coffer "$verb" "$@"
+`, folder))
+	for _, name := range []string{"bin/coffer", "real/coffer"} {
+		if err := os.Chmod(filepath.Join(folder, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(folder, "run"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l.env = append(os.Environ(), "PATH="+folder+"/bin:"+os.Getenv("PATH"), "HOME="+folder+"/home", "XDG_RUNTIME_DIR="+folder+"/run",
+		"XDG_DATA_HOME="+folder+"/home/data", "XDG_CONFIG_HOME="+folder+"/home/config", "XDG_STATE_HOME="+folder+"/home/state")
+	l.write("home/Documents/notes.txt", []byte("the notes\n"))
+	for i := range 40 {
+		l.write(fmt.Sprintf("home/Documents/folder %d/Übung №%d.bin", i%5, i), randomBytes(i*i*997, uint64(i)))
+	}
+	l.write("home/Documents/big.bin", randomBytes(24<<20, 99))
+	t.Cleanup(func() {
+		l.try("for d in drive device; do fusermount3 -uz $d; done; coffer lock --all --force")
+		if err := os.RemoveAll(folder); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// ordinaryUser is somebody without rights, whom every system knows.
+const ordinaryUser = 65534
+
+// ordinary gives the lab to a user without rights, who runs all of it. Without root that is who runs the tests.
+func (l *rawLab) ordinary() {
+	l.t.Helper()
+	if os.Getuid() != 0 {
+		return
+	}
+	err := filepath.WalkDir(l.folder, func(path string, _ fs.DirEntry, err error) error {
+		return errors.Join(err, os.Chown(path, ordinaryUser, ordinaryUser))
+	})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	id := strconv.Itoa(ordinaryUser)
+	l.prefix = []string{"setpriv", "--reuid", id, "--regid", id, "--clear-groups"}
+}
+
+// documentedBlocks reads the commands of a document: a fenced block after <!-- tested: NAME -->.
+func documentedBlocks(t *testing.T, path string) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := map[string]string{}
+	for _, found := range regexp.MustCompile("(?s)<!-- tested: ([a-z0-9 ]+) -->\n```sh\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		blocks[found[1]] = found[2]
+	}
+	if fences := strings.Count(string(text), "```sh"); fences != len(blocks) || fences == 0 {
+		t.Fatalf("%s has %d blocks of commands, and %d of them are tested", path, fences, len(blocks))
+	}
+	return blocks
+}
+
+func (l *rawLab) write(name string, content []byte) {
+	l.t.Helper()
+	writeFile(l.t, filepath.Join(l.folder, name), content)
+}
+
+// try runs commands in the lab and gives what they wrote.
+func (l *rawLab) try(commands string) (string, error) {
+	words := append(slices.Clone(l.prefix), "bash", "-c", "set -eu -o pipefail\n"+commands)
+	shell := exec.Command(words[0], words[1:]...)
+	shell.Dir, shell.Env = l.folder, l.env
+	shell.SysProcAttr = noTerminal()
+	var out bytes.Buffer
+	shell.Stdout, shell.Stderr = &out, &out
+	shell.WaitDelay = time.Second // programs that stay behind may keep the output open
+	err := shell.Start()
+	if err != nil {
+		return "", err
+	}
+	timer := time.AfterFunc(2*time.Minute, func() { _ = syscall.Kill(shell.Process.Pid, syscall.SIGKILL) })
+	defer timer.Stop()
+	err = shell.Wait()
+	if err != nil && shell.ProcessState != nil && shell.ProcessState.Success() {
+		err = nil // only the output was left open
+	}
+	return out.String(), err
+}
+
+// do is try for commands that must succeed.
+func (l *rawLab) do(commands string) string {
+	l.t.Helper()
+	out, err := l.try(commands)
+	if err != nil {
+		l.t.Fatalf("%v\n%s---\n%s", err, commands, out)
+	}
+	return out
+}
+
+// documented runs a block of the document.
+func (l *rawLab) documented(name string) string {
+	l.t.Helper()
+	commands, ok := l.blocks[name]
+	if !ok {
+		l.t.Fatalf("the document has no commands called %q", name)
+	}
+	return l.do(commands)
+}
+
+// agent is the process that holds the container open.
+func (l *rawLab) agent() int {
+	l.t.Helper()
+	out := l.do(`coffer list --json`)
+	found := regexp.MustCompile(`"pid": ?([0-9]+)`).FindStringSubmatch(out)
+	if found == nil {
+		l.t.Fatalf("no agent in the list: %s", out)
+	}
+	pid, err := strconv.Atoi(found[1])
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return pid
+}
+
+// TestRawDocumented runs every documented command, compares what went in with what is found later, and lets the tools of
+// each system check it.
+func TestRawDocumented(t *testing.T) {
+	for _, c := range []struct{ system, image, mount, check string }{
+		{"ext4", "linux.img", "fuse2fs device/disk drive -o ro,fakeroot", "e2fsck -f -n device/disk"},
+		{"ntfs", "windows.img", "ntfs-3g -o ro device/disk drive", "ntfsfix -n device/disk"},
+		{"ntfstools", "windows.img", "", "ntfsfix -n device/disk\ndiff copy.txt home/Documents/notes.txt"},
+		{"exfat", "camera.img", "", "fsck.exfat -n device/disk"},
+	} {
+		t.Run(c.system, func(t *testing.T) {
+			l := newRawLab(t)
+			if c.system != "ntfs" {
+				l.ordinary()
+			} else if os.Getuid() != 0 {
+				t.Fatal("ntfs-3g needs root (./run test in CI has it)")
+			}
+			for _, stage := range []string{"make", "use", "read"} {
+				if _, ok := l.blocks[c.system+" "+stage]; ok || stage == "make" {
+					l.documented(c.system + " " + stage)
+				}
+			}
+			if out := l.do("coffer list --json"); strings.Contains(out, `"pid"`) {
+				t.Errorf("still unlocked: %s", out)
+			}
+			before, err := os.Stat(filepath.Join(l.folder, c.image))
+			if err != nil {
+				t.Fatal(err)
+			}
+			look := c.check
+			if c.mount != "" {
+				look += "\n" + c.mount + "\ndiff -r home/Documents drive/Documents\nfusermount3 -u drive"
+			}
+			l.do("coffer unlock --raw --read-only " + c.image + " device\n" + look + "\ncoffer lock " + c.image)
+			after, err := os.Stat(filepath.Join(l.folder, c.image))
+			if err != nil || !after.ModTime().Equal(before.ModTime()) {
+				t.Errorf("reading changed the container: %v, before %v (%v)", after.ModTime(), before.ModTime(), err)
+			}
+		})
+	}
+}
