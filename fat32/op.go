@@ -103,8 +103,7 @@ func (v *Volume) mutate(cost int64, f func() error) error {
 		if err != nil {
 			return err
 		}
-		err = f()
-		v.end(o)
+		err = v.during(o, f)
 		if !errors.Is(err, errFlushFirst) {
 			return err
 		}
@@ -115,6 +114,13 @@ func (v *Volume) mutate(cost int64, f func() error) error {
 			return err
 		}
 	}
+}
+
+// during runs f and ends the operation, also if f panics: whoever recovers from that must still be able to close
+// the volume.
+func (v *Volume) during(o op, f func() error) error {
+	defer v.end(o)
+	return f()
 }
 
 // settle makes another attempt worth while: once the free clusters are known,

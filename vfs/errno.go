@@ -44,9 +44,9 @@ var errnoTable = []struct {
 	err error
 	no  errno
 }{
+	{fat32.ErrReadOnly, errnoReadOnly}, // before the reason why it has become so
 	{errPanic, errnoIO},
 	{fat32.ErrCorrupt, errnoIO},
-	{fat32.ErrReadOnly, errnoReadOnly},
 	{fat32.ErrClosed, errnoIO},
 	{errReadOnly, errnoAccess},
 	{errNotOnFAT, errnoPermission},

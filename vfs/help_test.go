@@ -5,7 +5,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -95,3 +97,18 @@ func mountTest(t testing.TB, v *fat32.Volume, o Options) *Mount {
 	})
 	return m
 }
+
+// panicking is a device that panics when armed.
+type panicking struct {
+	*blocktest.Mem
+	armed atomic.Bool
+}
+
+func (p *panicking) WriteAt(b []byte, off int64) (int, error) {
+	if p.armed.Load() {
+		panic("a secret name is in this text")
+	}
+	return p.Mem.WriteAt(b, off)
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
