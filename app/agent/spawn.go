@@ -56,6 +56,7 @@ func Unlock(ctx context.Context, s Settings, c session.Credential, watch Watch) 
 
 // launch starts a detached process, in the first way that the system allows.
 func launch(executable string) (*starting, error) {
+	keepFilesBack()
 	var failed error
 	for _, apart := range detached() {
 		cmd := exec.Command(executable, Verb)

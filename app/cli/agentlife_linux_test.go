@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,6 +62,64 @@ func checkDetached(t *testing.T, pid int) {
 	if fields[4] != "0" {
 		t.Errorf("the agent has the terminal %s", fields[4])
 	}
+}
+
+// TestNothingIsInherited: a file that the shell had open is not held by the agent.
+func TestNothingIsInherited(t *testing.T) {
+	d := withDrives(t, "32MiB")
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	command := exec.Command(program, "unlock", "a.img", "mnt", "--password-file", "pw")
+	command.ExtraFiles = []*os.File{writer, writer, writer}
+	p := startCommand(t, d.folder, command)
+	writer.Close()
+	if code, _, stderr := p.wait(); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, stderr)
+	}
+	if err := reader.SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := reader.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("the agent holds a pipe of the one who started it: %v", err)
+	}
+}
+
+// TestStoppedAgent: an agent that does not answer neither hangs a listing nor is taken for dead.
+func TestStoppedAgent(t *testing.T) {
+	d := withDrives(t, "32MiB")
+	pid := d.unlock()
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	all := d.unlocked()
+	if took := time.Since(begin); took > 5*time.Second {
+		t.Errorf("the listing took %v", took)
+	}
+	if len(all) != 1 || all[0]["unresponsive"] != true {
+		t.Errorf("list: %v", all)
+	}
+	run(t, d.folder, 5, "unlock", "a.img", "--password-file", "pw")
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(d.point, "f"), []byte("alive"))
+	run(t, d.folder, 0, "lock", "a.img")
+	d.tidy()
+}
+
+// TestLockFromInside: the program that locks is not in its own way.
+func TestLockFromInside(t *testing.T) {
+	d := withDrives(t, "32MiB")
+	d.unlock()
+	if err := os.Mkdir(filepath.Join(d.point, "deep"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	run(t, filepath.Join(d.point, "deep"), 0, "lock", d.point)
+	d.tidy()
 }
 
 // slowImage makes a container whose key takes a noticeable time to derive.

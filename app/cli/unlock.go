@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,6 +20,9 @@ type unlockFlags struct {
 	foreground bool
 	idle       time.Duration
 	lifetime   time.Duration
+	lockOn     string
+	lockForce  bool
+	litter     string
 }
 
 func (a *program) unlockCommand() *cobra.Command {
@@ -39,10 +44,52 @@ func (a *program) unlockCommand() *cobra.Command {
 	flags.BoolVar(&f.foreground, "foreground", false, "stay in this process until locked; Ctrl-C locks")
 	flags.DurationVar(&f.idle, "idle", 0, "lock after so long without use, for example 10m (0: never)")
 	flags.DurationVar(&f.lifetime, "lifetime", 0, "lock after so long whatever happens, for example 8h (0: never)")
+	flags.StringVar(&f.lockOn, "lock-on", "suspend", "lock before the computer sleeps (suspend), when the screen is locked (screen), both, or none")
+	flags.BoolVar(&f.lockForce, "lock-force", false, "lock on these events even if programs use the drive, which else is only flushed")
+	flags.StringVar(&f.litter, "litter", config.Defaults().Litter, "files systems strew about (Thumbs.db, .DS_Store, trash): memory (gone when locked) or keep")
 	flags.BoolVar(&f.settings.NoMount, "no-mount", false, "no drive: only `coffer ls`, `copy` and the like reach the files")
 	flags.BoolVar(&f.settings.Raw, "raw", false, "the drive holds one file, the decrypted device, for other file systems")
 	f.container.register(flags)
 	return c
+}
+
+// choose takes from the settings file what no flag says.
+func (f *unlockFlags) choose(changed func(string) bool, s config.Settings) {
+	if !changed("idle") {
+		f.idle = time.Duration(s.Idle)
+	}
+	if !changed("lifetime") {
+		f.lifetime = time.Duration(s.Lifetime)
+	}
+	if !changed("lock-on") {
+		f.lockOn = s.LockOn
+	}
+	if !changed("lock-force") {
+		f.lockForce = s.LockForce
+	}
+	if !changed("litter") {
+		f.litter = s.Litter
+	}
+}
+
+// checkLocking validates how the drive locks by itself, and where litter goes.
+func (f *unlockFlags) checkLocking() (err error) {
+	s := &f.settings
+	if err := config.CheckAutoLock("--idle", f.idle); err != nil {
+		return usagef("unlock: %v", err)
+	}
+	if err := config.CheckAutoLock("--lifetime", f.lifetime); err != nil {
+		return usagef("unlock: %v", err)
+	}
+	if s.AutoLock.Suspend, s.AutoLock.Screen, err = config.ParseLockOn(f.lockOn); err != nil {
+		return usagef("unlock: --lock-on %v", err)
+	}
+	if err := config.CheckLitter(f.litter); err != nil {
+		return usagef("unlock: --litter %v", err)
+	}
+	s.AutoLock.Force, s.Litter = f.lockForce, f.litter
+	s.Idle, s.Lifetime = config.Duration(f.idle), config.Duration(f.lifetime)
+	return nil
 }
 
 // check validates the flags and completes the settings.
@@ -57,15 +104,16 @@ func (f *unlockFlags) check(args []string) error {
 		return usagef("unlock: --no-mount makes no drive, so %s can be no mount point", s.MountPoint)
 	case s.NoMount && s.Raw:
 		return usagef("unlock: --raw is a drive with one file; it does not go with --no-mount")
-	case f.idle < 0 || f.lifetime < 0:
-		return usagef("unlock: --idle and --lifetime cannot be negative")
 	}
-	s.Idle, s.Lifetime = config.Duration(f.idle), config.Duration(f.lifetime)
+	if err := f.checkLocking(); err != nil {
+		return err
+	}
 	s.Program = programVersion()
 	return nil
 }
 
 func (a *program) unlock(c *cobra.Command, f *unlockFlags, args []string) error {
+	f.choose(c.Flags().Changed, a.settings)
 	if err := f.check(args); err != nil {
 		return err
 	}
@@ -193,8 +241,15 @@ type lockDocument struct {
 	Failed []session.Problem `json:"failed,omitempty"` // those still unlocked, or not locked cleanly
 }
 
+// leaveDrive goes to a folder that no drive is above: this process itself may have been started on one.
+func leaveDrive() {
+	system := os.TempDir()
+	_ = os.Chdir(filepath.VolumeName(system) + string(filepath.Separator))
+}
+
 // lock locks containers one after the other; one that cannot be locked does not keep the others open.
 func (a *program) lock(c *cobra.Command, clients []*agent.Client, force bool) error {
+	leaveDrive()
 	document := lockDocument{Locked: []string{}}
 	var failed []error
 	for _, client := range clients {
