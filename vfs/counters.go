@@ -13,13 +13,29 @@ type counters struct {
 	operations atomic.Int64
 	lastUse    atomic.Int64 // nanoseconds after start, monotonic
 	open       atomic.Int64
+	writers    atomic.Int64 // of those, open for writing
 }
 
 func newCounters() *counters { return &counters{start: time.Now()} }
 
-// use counts an operation.
+// look counts an operation that is no use of the drive: systems and programs look at it all the time, without anybody
+// wanting anything of it, and so do we to flush and to unmount it.
+func (c *counters) look() { c.operations.Add(1) }
+
+// opened and closed count an open file.
+func (c *counters) opened(write bool) { c.openings(1, write) }
+func (c *counters) closed(write bool) { c.openings(-1, write) }
+
+func (c *counters) openings(n int64, write bool) {
+	c.open.Add(n)
+	if write {
+		c.writers.Add(n)
+	}
+}
+
+// use counts an operation that is use.
 func (c *counters) use() {
-	c.operations.Add(1)
+	c.look()
 	c.lastUse.Store(int64(time.Since(c.start)))
 }
 
@@ -31,5 +47,6 @@ func (c *counters) snapshot() Counters {
 		Operations:   c.operations.Load(),
 		LastUse:      c.start.Add(time.Duration(c.lastUse.Load())),
 		OpenFiles:    int(c.open.Load()),
+		OpenWriters:  int(c.writers.Load()),
 	}
 }

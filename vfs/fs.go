@@ -126,9 +126,19 @@ type Entry struct {
 	Node Node // if asked for
 }
 
-// begin counts an operation and tells why there cannot be any, if so.
+// begin counts an operation that is use and tells why there cannot be any, if so.
 func (fs *FS) begin() error {
 	fs.counters.use()
+	return fs.alive()
+}
+
+// look is begin for an operation that is no use.
+func (fs *FS) look() error {
+	fs.counters.look()
+	return fs.alive()
+}
+
+func (fs *FS) alive() error {
 	if fs.ended.Load() {
 		return fmt.Errorf("drive: %w", fat32.ErrClosed)
 	}
@@ -154,7 +164,7 @@ func (fs *FS) Root() Node { return Node{fat: fs.volume.Root()} }
 // Find returns the object at a path from the root, by the rules of names of the system. It is for
 // bindings that know paths only; one that has a handle uses that.
 func (fs *FS) Find(path string) (Node, error) {
-	if err := fs.begin(); err != nil {
+	if err := fs.look(); err != nil {
 		return Node{}, err
 	}
 	n := fs.Root()
@@ -189,7 +199,7 @@ func (fs *FS) FindParent(path string) (Node, string, error) {
 
 // Lookup finds name in dir. Info.Name is the stored spelling.
 func (fs *FS) Lookup(dir Node, name string) (Node, fat32.Info, error) {
-	if err := fs.begin(); err != nil {
+	if err := fs.look(); err != nil {
 		return Node{}, fat32.Info{}, err
 	}
 	return fs.lookup(dir, name)
@@ -219,7 +229,7 @@ func (fs *FS) lookup(dir Node, name string) (Node, fat32.Info, error) {
 
 // Stat describes an object; the name is left empty.
 func (fs *FS) Stat(n Node) (fat32.Info, error) {
-	if err := fs.begin(); err != nil {
+	if err := fs.look(); err != nil {
 		return fat32.Info{}, err
 	}
 	return fs.stat(n)
@@ -322,7 +332,7 @@ func (fs *FS) openedNode(file *fat32.File, n Node, flag fat32.OpenFlag, pid int)
 	h := &Handle{file: file, node: n, pid: pid,
 		write: flag&(fat32.WriteOnly|fat32.ReadWrite) != 0}
 	fs.handles.add(h)
-	fs.counters.open.Add(1)
+	fs.counters.opened(h.write)
 	return h
 }
 
@@ -341,7 +351,7 @@ func (fs *FS) Close(id uint64) error {
 	if h == nil {
 		return errBadHandle
 	}
-	fs.counters.open.Add(-1)
+	fs.counters.closed(h.write)
 	var err error
 	if h.file != nil {
 		err = h.file.Close()
@@ -416,7 +426,7 @@ func (fs *FS) Reserve(h *Handle, size int64) error {
 
 // Sync returns nil when everything done before the call is durable, in the whole volume.
 func (fs *FS) Sync() error {
-	fs.counters.use()
+	fs.counters.look()
 	return fs.sync()
 }
 
@@ -508,7 +518,7 @@ func (fs *FS) SetAttr(n Node, attr, mask fat32.Attr) error {
 
 // StatFS tells sizes and free space, exactly.
 func (fs *FS) StatFS() (fat32.StatFS, error) {
-	if err := fs.begin(); err != nil {
+	if err := fs.look(); err != nil {
 		return fat32.StatFS{}, err
 	}
 	return fs.volume.StatFS(), nil

@@ -70,9 +70,12 @@ func (e *BusyError) Unwrap() error { return ErrBusy }
 type Counters struct {
 	BytesRead    int64
 	BytesWritten int64
-	Operations   int64     // requests of programs, attributes and names served from the system's caches not included
-	LastUse      time.Time // with a monotonic reading; the time of mounting if nobody used it yet
-	OpenFiles    int
+	Operations   int64 // requests of programs, attributes and names served from the system's caches not included
+	// LastUse is when somebody last opened, read, wrote, listed or changed something; looking something up or asking for
+	// attributes or free space is not use. With a monotonic reading; the time of mounting if nobody used it yet.
+	LastUse     time.Time
+	OpenFiles   int
+	OpenWriters int // of these, open for writing
 }
 
 // ChangeKind is a kind of Change.

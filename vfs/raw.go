@@ -213,7 +213,7 @@ func (r *rawDevice) panickedIn(value any) error {
 // is never 0.
 func (r *rawDevice) open(pid int, write bool) uint64 {
 	r.counters.use()
-	r.counters.open.Add(1)
+	r.counters.opened(write)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lastHandle++
@@ -225,9 +225,9 @@ func (r *rawDevice) open(pid int, write bool) uint64 {
 func (r *rawDevice) close(handle uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, ok := r.handles[handle]; ok {
+	if h, ok := r.handles[handle]; ok {
 		delete(r.handles, handle)
-		r.counters.open.Add(-1)
+		r.counters.closed(h.write)
 	}
 }
 

@@ -56,21 +56,16 @@ type Settings struct {
 	Idle       Duration `json:"idle,omitempty"`       // lock after so long without use; 0: never
 	Lifetime   Duration `json:"lifetime,omitempty"`   // lock after so long whatever happens; 0: never
 	AutoLock   AutoLock `json:"autoLock"`
-	Litter     string   `json:"litter,omitempty"`  // where the system's own clutter goes: LitterMemory or LitterKeep
+	Litter     string   `json:"litter,omitempty"`  // where the system's own clutter goes: config.LitterMemory or config.LitterKeep
 	Program    string   `json:"program,omitempty"` // version, for the registry
 	Slot       int      `json:"slot"`              // key slot to try; -1: any
 }
-
-// Where what systems strew about on drives goes.
-const (
-	LitterMemory = "memory" // it is gone when the drive is locked
-	LitterKeep   = "keep"   // into the container, like any file
-)
 
 // AutoLock are the events of the system that lock a drive.
 type AutoLock struct {
 	Suspend bool `json:"suspend,omitempty"` // before the computer sleeps
 	Screen  bool `json:"screen,omitempty"`  // when the screen is locked
+	Force   bool `json:"force,omitempty"`   // also if programs use the drive
 }
 
 // Duration is a time.Duration, in JSON as text ("10m0s").

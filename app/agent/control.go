@@ -9,7 +9,7 @@ import (
 type Status struct {
 	Entry
 	IdleSeconds  float64 `json:"idleSeconds"`            // since the last use; 0 while something runs
-	LocksIn      float64 `json:"locksInSeconds"`         // until auto-lock, should nobody use it; 0: never
+	LocksIn      float64 `json:"locksInSeconds"`         // until it locks by itself, should nobody use it; 0: never, or as soon as Warning allows
 	FileSystem   Traffic `json:"fileSystem"`             // bytes of files, or of the raw device
 	Backing      Traffic `json:"imageFile"`              // bytes of the image file
 	Jobs         int     `json:"jobs"`                   // operations under way
@@ -32,6 +32,7 @@ func (c *core) controlRoutes() []route {
 	return []route{
 		{path: "/v1/status", serve: c.serveStatus},
 		{path: "/v1/lock", serve: c.serveLock},
+		{path: "/v1/users", serve: c.serveUsers},
 	}
 }
 
@@ -53,9 +54,16 @@ func (c *core) serveLock(w http.ResponseWriter, r *http.Request) error {
 	return reply(w, struct{}{})
 }
 
+func (c *core) serveUsers(w http.ResponseWriter, r *http.Request) error {
+	if err := request(r, &struct{}{}); err != nil {
+		return err
+	}
+	return reply(w, c.users())
+}
+
 // status gathers the Status.
 func (c *core) status() Status {
-	s := Status{Entry: c.claim.Entry(), IdleSeconds: c.idle().Seconds(), Jobs: c.running()}
+	s := Status{Entry: c.claim.Entry(), Jobs: c.running()}
 	if c.mount != nil {
 		s.OpenFiles = c.mount.Counters().OpenFiles
 	}
@@ -63,6 +71,7 @@ func (c *core) status() Status {
 	c.mu.Lock()
 	s.Warning = c.warning
 	c.mu.Unlock()
+	c.addAutoLock(&s)
 	if c.session != nil {
 		space := c.session.Volume.StatFS()
 		s.TotalBytes, s.FreeBytes, s.Label = space.TotalBytes, space.FreeBytes, c.session.Volume.Label()

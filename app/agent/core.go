@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"coffer/app/agent/autolock"
 	"coffer/app/agent/operations"
 	"coffer/app/agent/registry"
 	"coffer/app/session"
@@ -26,6 +27,8 @@ type core struct {
 	operations *operations.Server // made with the routes
 	log        func(event string, err error)
 	began      time.Time // with its monotonic clock
+
+	auto *autolock.Watcher // locks by itself
 
 	used  atomic.Int64 // last use that did not come through the drive, in ns since began
 	meter meter
@@ -82,18 +85,6 @@ func (c *core) running() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.jobs)
-}
-
-// idle is how long the container has not been used, through the drive or the socket; 0 while an operation runs.
-func (c *core) idle() time.Duration {
-	if c.running() > 0 {
-		return 0
-	}
-	last := c.began.Add(time.Duration(c.used.Load()))
-	if through := c.lastDriveUse(); through.After(last) {
-		last = through
-	}
-	return max(time.Since(last), 0)
 }
 
 // warn leaves a remark that Status shows; "" takes it back.

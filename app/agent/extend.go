@@ -28,5 +28,6 @@ func (c *core) routes() []route {
 func (c *core) backgrounds() []func(context.Context) {
 	return []func(context.Context){
 		c.watchOver,
+		c.lockByItself,
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -139,6 +140,7 @@ func start(ctx context.Context, s Settings, credential *session.Credential, h Ho
 	if err := c.openDrive(ctx, h.Watch); err != nil {
 		return nil, errors.Join(err, c.listener.Close(), c.close(), c.claim.Release())
 	}
+	c.watchAutoLock()
 	return c, nil
 }
 
@@ -154,7 +156,7 @@ func (c *core) openContainer(ctx context.Context, credential session.Credential,
 	}
 	c.device = &c.session.Device
 	for _, note := range c.session.Notes {
-		watch.note(note)
+		watch.note(strings.Replace(note, c.settings.Image, c.settings.Named, 1))
 	}
 	return nil
 }
@@ -203,23 +205,35 @@ func (c *core) lockByForce(reason string) {
 	_ = c.lock(ctx, true, reason)
 }
 
-// healInterval is how often the agent looks whether its files in the registry are still there.
-const healInterval = 10
+const (
+	// healTicks is how often, in steps of the meter, the agent looks whether its files in the registry are still there.
+	healTicks = 5
+	// restAfter is the time without use after which memory that was needed for the use is given back.
+	restAfter = 30 * time.Second
+)
 
-// watchOver samples the counters, and puts back what a cleaner of old files has taken from the registry: without it nobody
-// could lock the container any more.
+// watchOver samples the counters, gives memory back when the drive comes to rest, and puts back what a cleaner of old
+// files has taken from the registry: without it nobody could lock the container any more.
 func (c *core) watchOver(ctx context.Context) {
 	ticker := time.NewTicker(meterStep)
 	defer ticker.Stop()
-	for tick := 0; ; tick++ {
+	rested := true // serve has just done it
+	for tick := 1; ; tick++ {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
 		}
 		c.meter.sample(c.counts())
-		if tick%healInterval == 0 {
+		if tick%healTicks == 0 {
 			c.heal(ctx)
+		}
+		switch idle := c.auto.Status().IdleFor; {
+		case idle < restAfter:
+			rested = idle > 2*meterStep && rested
+		case !rested:
+			debug.FreeOSMemory()
+			rested = true
 		}
 	}
 }

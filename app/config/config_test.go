@@ -38,6 +38,12 @@ func TestBadSettingsAreNamed(t *testing.T) {
 		`{"window": "x"}`:      "x",
 		`{"kdfTime": "1ms"}`:   "kdfTime",
 		`{"logLevel": "loud"}`: "loud",
+		`{"idle": "1ms"}`:      "idle",
+		`{"idle": "-1h"}`:      "idle",
+		`{"lifetime": "9ms"}`:  "lifetime",
+		`{"lockOn": "lid"}`:    "lid",
+		`{"lockOn": ""}`:       "lockOn",
+		`{"litter": "bin"}`:    "bin",
 		`{`:                    "EOF",
 	} {
 		path := filepath.Join(t.TempDir(), "settings.json")
@@ -53,6 +59,19 @@ func TestBadSettingsAreNamed(t *testing.T) {
 		}
 		if err := Save(path, Settings{}); err == nil {
 			t.Error("invalid settings were saved")
+		}
+	}
+}
+
+func TestParseLockOn(t *testing.T) {
+	for list, want := range map[string][3]bool{
+		"suspend": {true, false, true}, "screen": {false, true, true}, "suspend,screen": {true, true, true},
+		" screen , suspend ": {true, true, true}, "none": {false, false, true}, " none": {false, false, true},
+		"": {}, "lid": {}, "suspend,none": {}, "suspend,": {},
+	} {
+		suspend, screen, err := ParseLockOn(list)
+		if (err == nil) != want[2] || err == nil && (suspend != want[0] || screen != want[1]) {
+			t.Errorf("%q: %v %v %v", list, suspend, screen, err)
 		}
 	}
 }

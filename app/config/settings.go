@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"time"
 )
 
@@ -23,6 +25,18 @@ type Settings struct {
 	KDFTime Duration `json:"kdfTime"`
 	// LogLevel is one of off, error, info, debug. Default off: a one-shot command leaves no trace but its output.
 	LogLevel string `json:"logLevel"`
+	// Idle locks a drive after so long without use; Lifetime after so long whatever happens. 0, the default, is never; else
+	// at least 1 s.
+	Idle     Duration `json:"idle,omitempty"`
+	Lifetime Duration `json:"lifetime,omitempty"`
+	// LockOn are the events of the system that lock a drive: "suspend", "screen", both with a comma between them, or "none".
+	// Default suspend.
+	LockOn string `json:"lockOn"`
+	// LockForce locks on these events even if programs use the drive. Default false: such a drive is only flushed.
+	LockForce bool `json:"lockForce,omitempty"`
+	// Litter is where files go that systems strew about on every drive, such as Thumbs.db, .DS_Store and trash: "memory", where
+	// they are gone when the drive is locked, or "keep", into the container. Default memory on macOS, else keep.
+	Litter string `json:"litter"`
 }
 
 // Limits of the settings.
@@ -36,7 +50,20 @@ const (
 
 // Defaults are the settings of somebody who never chose anything.
 func Defaults() Settings {
-	return Settings{Window: Duration(time.Second), KDFTime: Duration(time.Second), LogLevel: "off"}
+	return Settings{Window: Duration(time.Second), KDFTime: Duration(time.Second), LogLevel: "off", LockOn: "suspend", Litter: defaultLitter()}
+}
+
+// Where litter goes.
+const (
+	LitterMemory = "memory"
+	LitterKeep   = "keep"
+)
+
+func defaultLitter() string {
+	if runtime.GOOS == "darwin" {
+		return LitterMemory
+	}
+	return LitterKeep
 }
 
 // Load reads the settings at path; a missing file, or no path, gives the defaults. An unknown field or a value out of range is an
@@ -74,9 +101,59 @@ func (s Settings) Validate() error {
 	}
 	switch s.LogLevel {
 	case "off", "error", "info", "debug":
-		return nil
+	default:
+		return fmt.Errorf("logLevel %q is none of off, error, info, debug", s.LogLevel)
 	}
-	return fmt.Errorf("logLevel %q is none of off, error, info, debug", s.LogLevel)
+	if err := CheckAutoLock("idle", time.Duration(s.Idle)); err != nil {
+		return err
+	}
+	if err := CheckAutoLock("lifetime", time.Duration(s.Lifetime)); err != nil {
+		return err
+	}
+	if _, _, err := ParseLockOn(s.LockOn); err != nil {
+		return fmt.Errorf("lockOn %w", err)
+	}
+	if err := CheckLitter(s.Litter); err != nil {
+		return fmt.Errorf("litter %w", err)
+	}
+	return nil
+}
+
+// MinAutoLock is the shortest time after which a drive may lock by itself: less can only be a mistake.
+const MinAutoLock = time.Second
+
+// CheckAutoLock says whether d can be the time called name; 0 is never.
+func CheckAutoLock(name string, d time.Duration) error {
+	if d != 0 && d < MinAutoLock {
+		return fmt.Errorf("%s %s is shorter than %s; 0 is never", name, d, MinAutoLock)
+	}
+	return nil
+}
+
+// ParseLockOn reads the events that lock a drive: "suspend", "screen", both with a comma between them, or "none".
+func ParseLockOn(list string) (suspend, screen bool, err error) {
+	if strings.TrimSpace(list) == "none" {
+		return false, false, nil
+	}
+	for word := range strings.SplitSeq(list, ",") {
+		switch strings.TrimSpace(word) {
+		case "suspend":
+			suspend = true
+		case "screen":
+			screen = true
+		default:
+			return false, false, fmt.Errorf("%q: %q is none of suspend, screen, none", list, word)
+		}
+	}
+	return suspend, screen, nil
+}
+
+// CheckLitter says whether where is a place for litter.
+func CheckLitter(where string) error {
+	if where != LitterMemory && where != LitterKeep {
+		return fmt.Errorf("%q is neither %s nor %s", where, LitterMemory, LitterKeep)
+	}
+	return nil
 }
 
 // CheckWindow says whether d can be the length of a rate window.

@@ -14,8 +14,6 @@ package autolock
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 )
 
@@ -33,42 +31,6 @@ type Options struct {
 	Suspend, Screen bool
 	// Force locks on Suspend and Screen even if programs use the drive.
 	Force bool
-}
-
-// Limits of times: what is shorter can only be a mistake.
-const (
-	MinIdle     = time.Second
-	MinLifetime = time.Second
-)
-
-// Validate says what is wrong with o.
-func (o Options) Validate() error {
-	if o.Idle != 0 && o.Idle < MinIdle {
-		return fmt.Errorf("idle time %s is shorter than %s", o.Idle, MinIdle)
-	}
-	if o.Lifetime != 0 && o.Lifetime < MinLifetime {
-		return fmt.Errorf("lifetime %s is shorter than %s", o.Lifetime, MinLifetime)
-	}
-	return nil
-}
-
-// ParseOn reads a list as the command line and the settings have it: "suspend", "screen", both with a comma between
-// them, or "none".
-func ParseOn(list string) (suspend, screen bool, err error) {
-	if strings.TrimSpace(list) == "none" {
-		return false, false, nil
-	}
-	for word := range strings.SplitSeq(list, ",") {
-		switch strings.TrimSpace(word) {
-		case "suspend":
-			suspend = true
-		case "screen":
-			screen = true
-		default:
-			return false, false, fmt.Errorf("lock on %q: it is none of suspend, screen, none", word)
-		}
-	}
-	return suspend, screen, nil
 }
 
 // Drive is what is watched. Methods may be called at any time, concurrently.

@@ -408,23 +408,3 @@ func TestNothingToDo(t *testing.T) {
 		}
 	})
 }
-
-func TestParseOn(t *testing.T) {
-	for list, want := range map[string][3]bool{
-		"suspend": {true, false, true}, "screen": {false, true, true}, "suspend,screen": {true, true, true},
-		" screen , suspend ": {true, true, true}, "none": {false, false, true}, "": {}, "lid": {}, "suspend,none": {}, "suspend,": {},
-	} {
-		suspend, screen, err := ParseOn(list)
-		if (err == nil) != want[2] || err == nil && (suspend != want[0] || screen != want[1]) {
-			t.Errorf("%q: %v %v %v", list, suspend, screen, err)
-		}
-	}
-	for _, o := range []Options{{Idle: 1}, {Idle: -time.Hour}, {Lifetime: time.Millisecond}, {Lifetime: -1}} {
-		if o.Validate() == nil {
-			t.Errorf("%+v is valid", o)
-		}
-	}
-	if err := (Options{Idle: time.Second, Lifetime: time.Second}).Validate(); err != nil {
-		t.Error(err)
-	}
-}
