@@ -41,12 +41,12 @@ func (e *engine) compared(w *worker, i int32) error {
 // compare reads n.size bytes of src from off and a target file of that size side
 // by side; tee sees what was read, if copies are to be verified.
 func (e *engine) compare(w *worker, src input, off int64, n node, path string, tee func([]byte) (int, error)) error {
-	dst, err := e.plan.target.open(path)
+	dst, there, err := e.plan.target.open(path)
 	if err != nil {
 		return errDiffers // gone or unreadable: copied again
 	}
 	defer dst.Close()
-	if there, err := dst.stat(); err != nil || there.size != n.size {
+	if there.size != n.size {
 		return errDiffers
 	}
 	if w.other == nil {

@@ -128,6 +128,7 @@ func (e *engine) failItem(i int32, reason string, err error) {
 // openInput opens the source of an item: one file, or parts to join.
 func (e *engine) openInput(i int32) (input, node, error) {
 	var src input
+	var n node
 	t := e.plan.sourceTree(i)
 	if m := e.plan.joined[i]; m != nil {
 		j, err := openJoined(t, e.plan.folders[e.plan.items[i].folder].from, m)
@@ -135,17 +136,16 @@ func (e *engine) openInput(i int32) (input, node, error) {
 			return nil, node{}, fileFailed(ReasonSplitDamaged, err)
 		}
 		src = j
+		if n, err = j.stat(); err != nil {
+			src.Close()
+			return nil, node{}, fileFailed(readReason(err), err)
+		}
 	} else {
-		f, err := t.open(e.plan.sourcePath(i))
+		f, opened, err := t.open(e.plan.sourcePath(i))
 		if err != nil {
 			return nil, node{}, fileFailed(readReason(err), err)
 		}
-		src = f
-	}
-	n, err := src.stat()
-	if err != nil {
-		src.Close()
-		return nil, node{}, fileFailed(readReason(err), err)
+		src, n = f, opened
 	}
 	limit := e.plan.rules.maxFileBytes
 	if e.plan.items[i].flags&flagCut == 0 && limit > 0 && n.size > limit {

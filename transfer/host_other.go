@@ -44,6 +44,9 @@ func fstat(f *handle) (node, error) {
 	return nodeOf(st), nil
 }
 
+// readsAll: only opening tells.
+func readsAll() bool { return false }
+
 func readable(h *folderHandle, name string) error {
 	f, err := openNoFollow(h, name)
 	if err != nil {

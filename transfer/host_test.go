@@ -285,12 +285,12 @@ type hookedTree struct {
 	onRead func(path string, off int64)
 }
 
-func (h *hookedTree) open(p string) (sourceFile, error) {
-	f, err := h.tree.open(p)
+func (h *hookedTree) open(p string) (sourceFile, node, error) {
+	f, n, err := h.tree.open(p)
 	if err != nil {
-		return nil, err
+		return nil, n, err
 	}
-	return &hookedFile{f, p, h.onRead}, nil
+	return &hookedFile{f, p, h.onRead}, n, nil
 }
 
 type hookedFile struct {

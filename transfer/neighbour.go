@@ -71,6 +71,17 @@ func (t *volumeTree) stored(p string) string {
 
 // rename gives the file at from, a path in the volume that is ours alone, its final name.
 func (t *volumeTree) rename(from, to string, replace bool) error {
+	return t.place(to, replace, func() error {
+		err := t.volume.Rename(from, to, replace)
+		if err == nil {
+			t.with.Changed(Change{from, Removed})
+		}
+		return err
+	})
+}
+
+// place has give put a file at its final name, and tells.
+func (t *volumeTree) place(to string, replace bool, give func() error) error {
 	old := to
 	if replace {
 		if err := t.with.BeforeReplace(to); err != nil {
@@ -78,10 +89,9 @@ func (t *volumeTree) rename(from, to string, replace bool) error {
 		}
 		old = t.stored(to)
 	}
-	if err := t.volume.Rename(from, to, replace); err != nil {
+	if err := give(); err != nil {
 		return err
 	}
-	t.with.Changed(Change{from, Removed})
 	if old != to {
 		t.with.Changed(Change{old, Removed})
 	}

@@ -165,7 +165,7 @@ func readManifest(t sourceTree, dir string, n node, siblings []node) (*manifest,
 	if n.size > manifestMaxBytes {
 		return nil, fmt.Errorf("manifest of %d bytes", n.size)
 	}
-	file, err := t.open(join(dir, n.name))
+	file, _, err := t.open(join(dir, n.name))
 	if err != nil {
 		return nil, err
 	}
@@ -244,14 +244,13 @@ type joinedSource struct {
 func openJoined(t sourceTree, dir string, m *manifest) (*joinedSource, error) {
 	j := &joinedSource{m: m}
 	for _, p := range m.Parts {
-		f, err := t.open(join(dir, p.Name))
+		f, n, err := t.open(join(dir, p.Name))
 		if err != nil {
 			j.Close()
 			return nil, err
 		}
 		j.files = append(j.files, f)
-		n, err := f.stat()
-		if err == nil && n.size != p.SizeBytes {
+		if n.size != p.SizeBytes {
 			err = fmt.Errorf("part %q has %d bytes, the manifest says %d", p.Name, n.size, p.SizeBytes)
 		}
 		if err != nil {

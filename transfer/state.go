@@ -102,7 +102,7 @@ func stateExists(d Place, to landing, ops []operand) bool {
 // openState reads the state an earlier run left, if there is one.
 func openState(t tree, name string, resume bool) (*resumeState, error) {
 	s := &resumeState{tree: t, name: name, resume: resume, seed: maphash.MakeSeed(), done: map[uint64]struct{}{}, parts: map[string]partState{}}
-	f, err := t.open(name)
+	f, n, err := t.open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
@@ -110,10 +110,6 @@ func openState(t tree, name string, resume bool) (*resumeState, error) {
 		return nil, fmt.Errorf("state of an interrupted copy: %w", err)
 	}
 	defer f.Close()
-	n, err := f.stat()
-	if err != nil {
-		return nil, fmt.Errorf("state of an interrupted copy: %w", err)
-	}
 	s.found = true
 	s.parse(io.NewSectionReader(f, 0, n.size))
 	return s, nil

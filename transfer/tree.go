@@ -56,8 +56,8 @@ type sourceTree interface {
 	list(dir string) ([]node, error)
 	// stat does not follow a link at the end of path.
 	stat(path string) (node, error)
-	// open opens a regular file for reading and follows no link.
-	open(path string) (sourceFile, error)
+	// open opens a regular file for reading, follows no link, and describes it.
+	open(path string) (sourceFile, node, error)
 	// remove deletes a file or an empty folder.
 	remove(path string) error
 	// sync returns when everything done to the tree before is durable.

@@ -95,16 +95,12 @@ func (e *engine) verifyOne(c *copiedFile, scratch []byte) error {
 		e.tell.failed(report.Problem{Name: path, Reason: reason, Detail: err.Error(), Failed: true})
 		return fileFailed(reason, err)
 	}
-	f, err := e.plan.target.open(path)
+	f, n, err := e.plan.target.open(path)
 	if err != nil {
 		return complain(ReasonVerifyRead, err)
 	}
 	defer f.Close()
 	f.forget()
-	n, err := f.stat()
-	if err != nil {
-		return complain(ReasonVerifyRead, err)
-	}
 	sum := sha256.New()
 	err = stream(e.ctx, e.pool, f, 0, n.size, scratch, func(p []byte, _ int64) error {
 		sum.Write(p)

@@ -53,13 +53,13 @@ func (t *volumeTree) stat(p string) (node, error) {
 	return nodeOfInfo(info), nil
 }
 
-func (t *volumeTree) open(p string) (sourceFile, error) {
+func (t *volumeTree) open(p string) (sourceFile, node, error) {
 	if err := t.with.BeforeRead(t.at(p)); err != nil {
-		return nil, err
+		return nil, node{}, err
 	}
 	f, err := t.volume.OpenFile(t.at(p), fat32.ReadOnly)
 	if err != nil {
-		return nil, err
+		return nil, node{}, err
 	}
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
@@ -67,9 +67,9 @@ func (t *volumeTree) open(p string) (sourceFile, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, err
+		return nil, node{}, err
 	}
-	return &volumeSource{f}, nil
+	return &volumeSource{f}, nodeOfInfo(info), nil
 }
 
 // remove takes a read-only file away too, as the host does: what is removed is
@@ -120,9 +120,18 @@ func (t *volumeTree) dress(p string, n node) error {
 	return err
 }
 
-// create begins a file under a part name; see docs/adr-0001-publish.md.
+// unnamedBytes: files up to this size have no name until they are complete.
+// Larger ones might be in more pieces than one transaction can link.
+const unnamedBytes = 64 << 10
+
+// create begins a file without a name or under a part name; see docs/adr-0001-publish.md.
 func (t *volumeTree) create(o createOptions) (targetFile, error) {
 	f := &volumeTarget{tree: t, final: t.at(o.path)}
+	if o.part == "" && o.size <= unnamedBytes {
+		file, err := t.volume.CreateUnnamed()
+		f.file = file
+		return f, err
+	}
 	flags := fat32.ReadWrite
 	if o.part != "" {
 		f.part = t.at(o.part)
@@ -158,7 +167,7 @@ func (t *volumeTree) create(o createOptions) (targetFile, error) {
 type volumeTarget struct {
 	tree        *volumeTree
 	file        *fat32.File
-	part, final string
+	part, final string // part is "" while it has no name
 }
 
 // WriteAt writes all of p or fails.
@@ -170,6 +179,12 @@ func (f *volumeTarget) WriteAt(p []byte, off int64) (int, error) {
 
 func (f *volumeTarget) publish(n node, replace bool) error {
 	err := f.file.SetTimes(fat32.Times{Modify: n.modified, Create: n.created})
+	if f.part == "" {
+		if err == nil {
+			err = f.link(n, replace)
+		}
+		return errors.Join(err, f.file.Close())
+	}
 	if cerr := f.file.Close(); err == nil {
 		err = cerr
 	}
@@ -188,8 +203,21 @@ func (f *volumeTarget) publish(n node, replace bool) error {
 	return nil
 }
 
+// link gives a file without a name its attributes and final name.
+func (f *volumeTarget) link(n node, replace bool) error {
+	if n.readOnly {
+		if err := f.file.SetAttr(fat32.AttrReadOnly | fat32.AttrArchive); err != nil {
+			return err
+		}
+	}
+	return f.tree.place(f.final, replace, func() error { return f.file.Link(f.final, replace) })
+}
+
 func (f *volumeTarget) discard() error {
 	err := f.file.Close()
+	if f.part == "" {
+		return err
+	}
 	return errors.Join(err, f.tree.drop(f.part))
 }
 
