@@ -225,3 +225,103 @@ func TestRawDocumented(t *testing.T) {
 		})
 	}
 }
+
+// TestRawKilledUnderFuse2fs kills the agent while fuse2fs has the device: the stale mount is cleaned up, e2fsck is content,
+// and what was synced is there.
+func TestRawKilledUnderFuse2fs(t *testing.T) {
+	l := newRawLab(t)
+	l.ordinary()
+	l.documented("ext4 make")
+	l.do(`coffer unlock --raw linux.img device
+		fuse2fs device/disk drive -o fakeroot
+		cp -r drive/Documents drive/again
+		sync -f drive
+		cp home/Documents/big.bin drive/unsynced`)
+	if err := syscall.Kill(l.agent(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	out := l.do(`coffer list 2>&1; fusermount3 -u drive || fusermount3 -uz drive; mount`)
+	if strings.Contains(out, l.folder) && !strings.Contains(out, "was detached") || strings.Contains(out, l.folder+"/device type") {
+		t.Errorf("after the kill:\n%s", out)
+	}
+	// e2fsck says 1 for what it has put in order; 4 and above are errors.
+	l.do(`coffer unlock --raw linux.img device
+		e2fsck -f -y device/disk || test $? -eq 1
+		e2fsck -f -n device/disk
+		fuse2fs device/disk drive -o ro,fakeroot
+		diff -r home/Documents drive/Documents
+		diff -r home/Documents drive/again
+		fusermount3 -u drive
+		coffer lock linux.img`)
+}
+
+// TestRawJournal has a real kernel's ext4 on the device, and kills the agent while files are written and synced. The
+// journal is left open, e2fsck replays it, and every file whose fsync had returned is there, byte for byte.
+func TestRawJournal(t *testing.T) {
+	umlrun, err := filepath.Abs("../../.ci/umlrun")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newRawLab(t)
+	l.write("writer", []byte(`cd "$1"
+losetup /dev/loop0 device/disk || exit 3
+mount -t ext4 -o commit=1 /dev/loop0 /mnt || exit 4
+for i in $(seq 10000); do
+  mkdir -p /mnt/d$((i % 7)) && head -c $((i * 7919 % 300000)) /dev/urandom > /mnt/d$((i % 7))/f$i &&
+  sync /mnt/d$((i % 7))/f$i && (cd /mnt && sha256sum d$((i % 7))/f$i) > line && cat line >> synced || exit 5
+done
+`))
+	l.write("synced", nil)
+	l.do(`coffer create journal.img --size 300MiB
+		mkdir device drive
+		coffer unlock --raw journal.img device
+		mke2fs -q -F -t ext4 device/disk`)
+	writer := exec.Command(umlrun, filepath.Join(l.folder, "writer"), l.folder)
+	var said bytes.Buffer
+	writer.Stdout, writer.Stderr, writer.SysProcAttr = &said, &said, noTerminal()
+	if err := writer.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- writer.Wait() }()
+	deadline := time.Now().Add(2 * time.Minute)
+	for l.synced() < 40 {
+		select {
+		case err := <-ended:
+			t.Fatalf("the writer ended after %d files: %v\n%s", l.synced(), err, said.String())
+		case <-time.After(20 * time.Millisecond):
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("only %d files in two minutes", l.synced())
+		}
+	}
+	if err := syscall.Kill(l.agent(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err == nil {
+		t.Fatal("the writer noticed nothing")
+	}
+	l.do(`coffer unlock --raw journal.img device`)
+	if out := l.do(`dumpe2fs -h device/disk`); !strings.Contains(out, "needs_recovery") {
+		t.Errorf("no journal was left open, so this tests nothing:\n%s", out)
+	}
+	if out, err := l.try(`e2fsck -p device/disk || test $? -eq 1`); err != nil || !strings.Contains(out, "recovering journal") {
+		t.Fatalf("e2fsck: %v\n%s", err, out)
+	}
+	l.do(`e2fsck -f -n device/disk
+		fuse2fs device/disk drive -o ro,fakeroot
+		(cd drive && sha256sum --quiet -c ../synced)
+		fusermount3 -u drive
+		coffer lock journal.img`)
+	t.Logf("%d files were synced before the kill", l.synced())
+}
+
+// synced is the number of files whose fsync had returned.
+func (l *rawLab) synced() int {
+	l.t.Helper()
+	text, err := os.ReadFile(filepath.Join(l.folder, "synced"))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return bytes.Count(text, []byte("\n"))
+}
