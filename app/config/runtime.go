@@ -32,15 +32,19 @@ func RuntimeDir() (string, error) {
 	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
 		return "", fmt.Errorf("make runtime folder: %w", err)
 	}
-	if err := os.Mkdir(folder, 0o700); err == nil {
+	return folder, makePrivate(folder)
+}
+
+// makePrivate makes a folder for this user alone, unless it is there.
+func makePrivate(folder string) error {
+	err := os.Mkdir(folder, 0o700)
+	if err == nil {
 		err = protectFolder(folder)
-		if err != nil {
-			return "", fmt.Errorf("make runtime folder %s: %w", folder, err)
-		}
-	} else if !errors.Is(err, fs.ErrExist) {
-		return "", fmt.Errorf("make runtime folder: %w", err)
 	}
-	return folder, CheckPrivate(folder)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("make runtime folder %s: %w", folder, err)
+	}
+	return CheckPrivate(folder)
 }
 
 // CheckPrivate says whether path is a folder, no link, that belongs to this user and that nobody else can enter. Of a
