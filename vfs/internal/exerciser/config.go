@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -93,7 +94,7 @@ func (t *trail) note(format string, values ...any) {
 }
 
 func (t *trail) fail(err error, format string, values ...any) error {
-	return &Failure{Seed: t.seed, Operation: t.step, What: fmt.Sprintf(format, values...), Err: err, Last: t.last}
+	return &Failure{Seed: t.seed, Operation: t.step, What: fmt.Sprintf(format, values...), Err: err, Last: slices.Clone(t.last)}
 }
 
 // choice is an operation and how often it comes, relative to the others.

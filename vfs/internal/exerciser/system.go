@@ -58,7 +58,6 @@ func (hostSystem) Open(name string, flag int) (Handle, error) {
 	return &hostFile{File: f}, nil
 }
 
-func (hostSystem) Rename(from, to string) error          { return os.Rename(from, to) }
 func (hostSystem) Remove(name string) error              { return os.Remove(name) }
 func (hostSystem) Mkdir(name string) error               { return os.Mkdir(name, 0o777) }
 func (hostSystem) Stat(name string) (fs.FileInfo, error) { return os.Lstat(name) }

@@ -2,7 +2,19 @@
 
 package exerciser
 
-import "golang.org/x/sys/unix"
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Rename is the bare call: os.Rename refuses to replace an empty folder, which systems allow.
+func (hostSystem) Rename(from, to string) error {
+	if err := unix.Rename(from, to); err != nil {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
+	}
+	return nil
+}
 
 // memory is a map of the kernel.
 type memory []byte

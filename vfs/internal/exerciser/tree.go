@@ -13,6 +13,7 @@ import (
 const (
 	maxTreeHandles = 6
 	maxTreeDepth   = 5
+	maxTreeFiles   = 150
 )
 
 // node is a file or a folder of the model.
@@ -177,6 +178,9 @@ func (x *tree) data(off int64) []byte {
 // create writes a file whole, truncating what was there.
 func (x *tree) create() error {
 	folder, name, there := x.place()
+	if there == nil && len(x.files) >= maxTreeFiles {
+		return x.remove()
+	}
 	path, p := filepath.Join(x.path(folder), name), x.data(0)
 	x.note("create or truncate %s in %s with %d bytes", name, x.short(folder), len(p))
 	h, err := x.System.Open(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
@@ -234,6 +238,9 @@ func (x *tree) mustFail(h Handle, err error, format string, values ...any) error
 // createNew insists on a new file.
 func (x *tree) createNew() error {
 	folder, name, there := x.place()
+	if there == nil && len(x.files) >= maxTreeFiles {
+		return x.remove()
+	}
 	x.note("create the new file %s in %s", name, x.short(folder))
 	h, err := x.System.Open(filepath.Join(x.path(folder), name), os.O_RDWR|os.O_CREATE|os.O_EXCL)
 	if there != nil {
@@ -410,7 +417,7 @@ func (x *tree) save() error {
 func (x *tree) copy() error {
 	n := x.file()
 	folder, name, there := x.place()
-	if n == nil || there != nil {
+	if n == nil || there != nil || len(x.files) >= maxTreeFiles {
 		return nil
 	}
 	x.note("copy %s to %s in %s", x.short(n), name, x.short(folder))

@@ -122,6 +122,9 @@ func (r result) verdict() string {
 		}
 		parts = append(parts, word+": "+fmt.Sprintf(format, values...))
 	}
+	if r.coffer == 0 {
+		return ""
+	}
 	if r.lessIsGood {
 		add(r.metPlain, "at most %.1f", r.most)
 		return parts[0]
