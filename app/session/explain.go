@@ -36,7 +36,7 @@ func rules() []rule {
 		{[]error{image.ErrFileTooLarge, syscall.EFBIG}, NoSpace, "this file system or limit does not allow a file of that size; write it elsewhere, or raise the limit"},
 		{[]error{syscall.ENOSPC}, NoSpace, hostFullHint},
 		{[]error{container.ErrDamagedHeader}, Damaged, "with a header backup: `coffer header restore IMAGE FILE`; if the file was cut short, restore it from a copy"},
-		{[]error{fat32.ErrNotFAT}, Damaged, "there is another file system inside, or its first sector is damaged: `coffer check IMAGE --salvage FOLDER` looks for files"},
+		{[]error{fat32.ErrNotFAT}, Damaged, "there is another file system inside, or its first sector is damaged: `coffer check IMAGE --salvage FOLDER` looks for files, and `coffer unlock --raw IMAGE` hands it to the tools of another file system"},
 		{[]error{fat32.ErrCorrupt}, Damaged, "`coffer check IMAGE` shows the damage, `--repair` mends it, `--salvage FOLDER` saves what can be read"},
 		{[]error{container.ErrNotContainer}, Unsupported, "if it is a bare FAT volume and you mean it unencrypted, add --format raw; if it was a container, its header is destroyed: with a backup of it, `coffer header restore IMAGE FILE`"},
 		{[]error{container.ErrLastSlot}, Failed, "without it nobody can open the container again; --force removes it all the same, after a question"},
