@@ -21,3 +21,5 @@ func (noBinding) detach(context.Context, bool) error { return Probe() }
 func (noBinding) done() <-chan struct{}              { return nil }
 
 func bindFS(*FS, string, Options) (binding, error) { return noBinding{}, Probe() }
+
+func bindRaw(*rawDevice, string, Options) (binding, error) { return noBinding{}, Probe() }
