@@ -141,6 +141,7 @@ func (s *userSearch) add(u User) {
 }
 
 func (s *userSearch) all() {
+	s.loopDevices("/sys/block")
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return
