@@ -2,6 +2,7 @@ package logindtest
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -47,14 +48,16 @@ func Bus(t testing.TB) (address string, daemon *os.Process) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command.Stderr = os.Stderr
+	var complaints bytes.Buffer // of limits it may not raise, and the like
+	command.Stderr = &complaints
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		t.Fatalf("dbus-daemon does not start: %v", err)
+		_ = command.Wait()
+		t.Fatalf("dbus-daemon does not start: %v\n%s", err, complaints.String())
 	}
 	go func() { _, _ = io.Copy(io.Discard, out) }()
 	address = strings.TrimSpace(line)
