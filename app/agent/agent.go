@@ -186,7 +186,9 @@ func Sweep() ([]Gone, error) {
 	}
 	var gone []Gone
 	for _, l := range left {
-		gone = append(gone, Gone(l))
+		if l.Ready || l.Err != nil { // one that was killed while it unlocked had nothing to lock
+			gone = append(gone, Gone(l))
+		}
 	}
 	return gone, nil
 }

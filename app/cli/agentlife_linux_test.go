@@ -471,3 +471,20 @@ func TestLostRegistry(t *testing.T) {
 	run(t, d.folder, 0, "lock", "a.img")
 	d.tidy()
 }
+
+// TestWithoutFUSE: a system that cannot mount says so, with exit code 10 and before it asks for a password; the rest works.
+func TestWithoutFUSE(t *testing.T) {
+	d := withDrives(t, "32MiB")
+	// A mount namespace of its own, with a /dev that lacks it.
+	inside := `mount -t tmpfs none /dev && mknod /dev/null c 1 3 && mknod /dev/urandom c 1 9 || exit 99
+"$0" unlock a.img; echo "code $?"
+"$0" unlock a.img --no-mount --password-file pw && "$0" mkdir a.img:/made && "$0" lock a.img; echo "code $?"`
+	_, out, stderr := startCommand(t, d.folder, exec.Command("unshare", "-m", "sh", "-c", inside, program)).wait()
+	if !strings.HasPrefix(out, "code 10\n") || !strings.HasSuffix(out, "code 0\n") {
+		t.Errorf("it said\n%s%s", out, stderr)
+	}
+	if !strings.Contains(stderr, "FUSE") || !strings.Contains(stderr, "hint: without it `coffer unlock --no-mount`") {
+		t.Errorf("it is not told what is missing:\n%s", stderr)
+	}
+	d.tidy()
+}
