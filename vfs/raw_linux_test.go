@@ -1,4 +1,4 @@
-//go:build linux && !cgofuse
+//go:build linux
 
 package vfs
 
@@ -136,7 +136,7 @@ func TestRawMountContent(t *testing.T) {
 	if device.writesSinceSync != 0 {
 		t.Errorf("%d writes were not synced", device.writesSinceSync)
 	}
-	if device.biggestWrite < 1<<20 || device.biggestRead < 128<<10 {
+	if device.biggestWrite < requestBytes || device.biggestRead < 128<<10 {
 		t.Errorf("largest requests: write %d, read %d bytes", device.biggestWrite, device.biggestRead)
 	}
 }

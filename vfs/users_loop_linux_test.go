@@ -1,5 +1,3 @@
-//go:build !cgofuse
-
 package vfs
 
 import (
