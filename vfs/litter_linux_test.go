@@ -1,5 +1,3 @@
-package vfs
-
 import (
 	"errors"
 	"fmt"

@@ -59,8 +59,14 @@ func (s selfLocking) Flush(ctx context.Context) error {
 	return nil
 }
 
-// Lock locks as a client's request would.
+// Lock locks as a client's request would. A drive that programs use is looked at first: an attempt would refuse whoever
+// asks for something meanwhile.
 func (s selfLocking) Lock(ctx context.Context, force bool) error {
+	if c := s.c; !force && c.mount != nil {
+		if users := c.mount.Users(); len(users) > 0 {
+			return c.explainBusy(users)
+		}
+	}
 	return s.c.lock(ctx, force, "by itself")
 }
 
