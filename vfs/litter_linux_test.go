@@ -1,3 +1,5 @@
+package vfs
+
 import (
 	"errors"
 	"fmt"
