@@ -2,6 +2,7 @@ package fat32_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -214,6 +215,17 @@ func crashOps() []crashOp {
 		link("link over after sync", "/dir/a", text(23, 2500), (*fat32.Volume).Sync, has("/dir/a")),
 		then("delete and link", remove("", "/dir/a"), link("", "/dir/a", text(24, 1100), nil)),
 		then("link and append", link("", "/dir/linked", text(20, 1900), nil, lacks("/dir/linked")), write("", "/dir/linked", 1900, text(25, 900))),
+		{"write and link together", lacks("/dir/t0", "/dir/t1", "/other/t2 with a long name.txt"), func(v *fat32.Volume) error {
+			files, err := v.WriteUnnamed([][]byte{[]byte(text(30, 700)), nil, []byte(text(32, 1200))})
+			for i, path := range []string{"/dir/t0", "/dir/t1", "/other/t2 with a long name.txt"} {
+				if err == nil {
+					err = errors.Join(files[i].Link(path, false), files[i].Close())
+				}
+			}
+			return err
+		}, func(s tree) {
+			s["/dir/t0"], s["/dir/t1"], s["/other/t2 with a long name.txt"] = text(30, 700), "", text(32, 1200)
+		}, nil, nil, [2]string{}},
 		{"write without a name", func(tree) bool { return true }, func(v *fat32.Volume) error {
 			f, err := v.CreateUnnamed()
 			if err == nil {

@@ -54,6 +54,7 @@ type modelRun struct {
 	r       *rand.Rand
 	v       *fat32.Volume
 	mount   func() *fat32.Volume
+	violated func() []string
 	verify  func() // of the unmounted device
 	root    *modelNode
 	handles []*modelHandle
@@ -185,6 +186,11 @@ func (m *modelRun) run(steps int) {
 			if pick -= a.weight; pick < 0 {
 				m.counts[a.name]++
 				a.f()
+				if m.violated != nil {
+					if x := m.violated(); len(x) > 0 {
+						m.fatal("contract of the transactional device after %s: %v", a.name, x)
+					}
+				}
 				break
 			}
 		}
@@ -406,16 +412,42 @@ func (m *modelRun) renameTo(n, dir *modelNode, name string, replace bool) {
 
 // link writes a file without a name, now and then leaves it so, and links it.
 func (m *modelRun) link() {
+	var datas [][]byte
+	for i := range 1 + m.r.IntN(4) {
+		datas = append(datas, pattern(m.step+i, m.r.IntN(5000)))
+	}
+	total := 0
+	for _, p := range datas {
+		total += len(p) + m.v.StatFS().ClusterSize
+	}
 	free := m.v.StatFS().FreeBytes
-	f, err := m.v.CreateUnnamed()
-	must(m.t, err)
-	defer func() { must(m.t, f.Close()) }()
-	data := pattern(m.step, m.r.IntN(5000))
-	if _, err := f.WriteAt(data, 0); err != nil {
-		if !m.full(err, nil, free, len(data)) {
-			m.fatal("write without a name: %v", err)
+	files, err := m.v.WriteUnnamed(datas)
+	if err != nil {
+		if !m.full(err, nil, free, total) {
+			m.fatal("write %d files without a name: %v", len(datas), err)
 		}
 		return
+	}
+	for i, f := range files {
+		m.linkOne(f, datas[i])
+	}
+}
+
+func (m *modelRun) linkOne(f *fat32.File, data []byte) {
+	defer func() { must(m.t, f.Close()) }()
+	got := make([]byte, len(data))
+	if n, err := f.ReadAt(got, 0); n != len(data) || !bytes.Equal(got, data) {
+		m.fatal("file without a name reads %d of %d bytes, %v, equal %v", n, len(data), err, bytes.Equal(got, data))
+	}
+	free := m.v.StatFS().FreeBytes
+	if more := pattern(m.step+9, m.r.IntN(3000)); m.r.IntN(4) == 0 {
+		if _, err := f.WriteAt(more, int64(len(data))); err != nil {
+			if !m.full(err, nil, free, len(more)) {
+				m.fatal("write without a name: %v", err)
+			}
+			return
+		}
+		data = append(data, more...)
 	}
 	switch m.r.IntN(6) {
 	case 0:
@@ -431,7 +463,7 @@ func (m *modelRun) link() {
 		dir, name = old.parent, m.respell(old.name)
 	}
 	free = m.v.StatFS().FreeBytes
-	err = f.Link(dir.path()+"/"+name, replace)
+	err := f.Link(dir.path()+"/"+name, replace)
 	old := dir.lookup(name)
 	switch {
 	case old != nil && !replace:
@@ -607,6 +639,9 @@ func TestModel(t *testing.T) {
 				m := format(t, k.size, k.o)
 				dev, verify := modelDevice(t, m, transactional)
 				run := &modelRun{t: t, r: rand.New(rand.NewPCG(uint64(i), 7)), root: &modelNode{children: map[string]*modelNode{}}, counts: map[string]int{}, verify: verify, biggest: int(min(k.size/40, 200000))}
+				if x, ok := dev.(*blocktest.Txn); ok {
+					run.violated = x.Violations
+				}
 				run.mount = func() *fat32.Volume { return mount(t, dev) }
 				run.v = run.mount()
 				run.fixed = run.v.Geometry().Type != fat32.FAT32

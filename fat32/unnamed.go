@@ -13,10 +13,13 @@ func (v *Volume) CreateUnnamed() (*File, error) {
 	if v.closed.Load() {
 		return nil, fmt.Errorf("create file without a name: volume: %w", ErrClosed)
 	}
-	now := encodeStamp(v.now(), v.loc)
+	return v.newUnnamed(encodeStamp(v.now(), v.loc)), nil
+}
+
+func (v *Volume) newUnnamed(now stamp) *File {
 	n := &node{attr: AttrArchive, create: now, access: now.day(), modify: now.coarse(), loaded: true, handles: 1, unlinked: true, gone: true, early: true}
 	n.pins.Store(1)
-	return &File{v: v, n: n, flag: ReadWrite}, nil
+	return &File{v: v, n: n, flag: ReadWrite}
 }
 
 // unnamedLocked: the file never had a name. Volume.ns is held, shared at least.
