@@ -1,7 +1,7 @@
-# Sourced by ./run: real files into an encrypted container and out again, every byte compared.
+# Sourced by ./run: real files into an encrypted container and out again, then one used as a drive; every byte compared.
 
 demo() {
-  need openssl:openssl sha256sum:coreutils diff:diffutils
+  need openssl:openssl sha256sum:coreutils diff:diffutils fusermount3:fuse3 git:git fsck.vfat:dosfstools setpriv:util-linux
   scratch 4000000000
   local tree password
   PATH="$PWD/bin:$PATH"
@@ -55,6 +55,53 @@ demo() {
 
   step "The records"
   shown coffer report list
+
+  drive_demo "$tree" || wrong=1
   [ "$wrong" = 0 ] || die "the demo FAILED"
   printf '\n\033[1;32mAll bytes verified, the volume is clean. The work folder is removed now.\033[0m\n'
+}
+
+# drive_demo TREE: a container as a drive that cp and git use, by a user without rights.
+drive_demo() {
+  local tree=$1 as=() name=you unlocked
+  mkdir drive drive/home drive/run drive/bin
+  cp "$(command -v coffer)" drive/bin
+  # Root would be no proof: then the user nobody does it, if FUSE is open to users here as it is on desktops.
+  if [ "$(id -u)" -eq 0 ] && [ -c /dev/fuse ] && setpriv --reuid 65534 --regid 65534 --clear-groups test -w /dev/fuse; then
+    as=(setpriv --reuid 65534 --regid 65534 --clear-groups); name="the user nobody"
+    chmod 711 "$work" && chown -R 65534:65534 drive
+  fi
+  as+=(env -C "$work/drive" HOME="$work/drive/home" XDG_RUNTIME_DIR="$work/drive/run" PATH="$work/drive/bin:$PATH")
+  chmod 700 drive/run
+  user() { prompt "$@"; "${as[@]}" "$@"; }
+  # Should this be interrupted: lock what it has unlocked, and nothing else.
+  printf -v unlocked '%q ' "${as[@]}" coffer lock drive.img --force
+  trap "$unlocked"' >/dev/null 2>&1; rm -rf -- "$work"' EXIT
+
+  step "A drive, by $name: any program can use it, and needs to know nothing of encryption"
+  with_password "${as[@]}" coffer create drive.img --size 1GiB --quiet
+  prompt coffer unlock drive.img mnt; with_password "${as[@]}" coffer unlock drive.img mnt
+  user cp -r "$tree" mnt/
+  user git init -q --initial-branch=main home/repository
+  "${as[@]}" cp -r "$tree/net" home/repository/
+  "${as[@]}" git -C home/repository add .
+  "${as[@]}" git -C home/repository -c user.name=Demo -c user.email=demo@localhost commit -q -m "the packages below net"
+  user git clone -q home/repository mnt/clone
+  user git -C mnt/clone fsck --no-progress
+  [ -z "$("${as[@]}" git -C mnt/clone status --porcelain)" ] || { say "the clone differs"; return 1; }
+  user coffer list
+
+  step "Locked: the drive is gone, and so is the process that had the key"
+  user coffer lock drive.img
+  [ ! -e drive/mnt ] || { say "the drive is still there"; return 1; }
+
+  step "Unlocked again: everything is there"
+  prompt coffer unlock drive.img mnt; with_password "${as[@]}" coffer unlock drive.img mnt
+  user diff -r "$tree" "mnt/$(basename "$tree")" || { say "the tree differs"; return 1; }
+  say "diff -r: the tree is the same"
+  user git -C mnt/clone status --short --branch
+  user coffer lock drive.img
+  with_password "${as[@]}" coffer dump drive.img payload --quiet
+  prompt fsck.vfat -n "(the decrypted inside of drive.img)"
+  PATH="$PATH:/usr/sbin:/sbin" fsck.vfat -n drive/payload || { say "fsck.vfat found something"; return 1; }
 }
