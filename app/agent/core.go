@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,6 +22,7 @@ type core struct {
 	settings   Settings
 	claim      *registry.Claim
 	listener   net.Listener       // of the control socket
+	http       *http.Server       // answers on it
 	device     *session.Device    // the open container
 	session    *session.Session   // its file system; nil with Settings.Raw
 	mount      *vfs.Mount         // nil without a drive
@@ -98,6 +100,7 @@ func (c *core) warn(text string) {
 func (c *core) named() string { return c.settings.Named }
 
 // Limits of the steps of a forced lock: together below five seconds, unless the disk needs longer to take what was written.
+// jobPatience is also how long an unforced lock waits for operations.
 const (
 	jobPatience     = 1 * time.Second
 	unmountPatience = 2500 * time.Millisecond
@@ -115,54 +118,61 @@ func (c *core) lock(ctx context.Context, force bool, reason string) error {
 		return c.lockErr
 	default:
 	}
-	if err := c.stopJobs(force); err != nil {
-		return err
+	err := c.stopJobs(ctx, force)
+	if err == nil {
+		err = c.unmount(ctx, force)
 	}
-	err := c.unmount(ctx, force)
 	if err != nil && !force {
 		c.mu.Lock()
 		c.closing = false
 		c.mu.Unlock()
 		return err
 	}
-	c.lockErr = errors.Join(err, c.close())
+	if err = errors.Join(err, c.close()); err != nil {
+		c.lockErr = &session.Error{What: "lock " + c.named(), Err: fmt.Errorf("it is locked, but not everything could be written down: %w", err)}
+	}
 	c.log("locked: "+reason, c.lockErr)
 	close(c.locked)
 	return c.lockErr
 }
 
-// stopJobs lets no new operation begin and, with force, cancels those that run.
-func (c *core) stopJobs(force bool) error {
+// stopJobs lets no new operation begin and waits for the end of those that run; with force they are cancelled. Without, one
+// that goes on for longer is in the way; with force the file system refuses it once it is closed.
+func (c *core) stopJobs(ctx context.Context, force bool) error {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.jobs) > 0 && !force {
-		for j := range c.jobs {
-			who := ""
-			if j.pid != 0 {
-				who = fmt.Sprintf(" of process %d", j.pid)
-			}
-			return &session.Error{What: "lock " + c.named(), Code: session.InUse,
-				Err:  fmt.Errorf("%s%s is running, since %s", j.what, who, j.started.Format(time.TimeOnly)),
-				Hint: "wait until it is done, or add --force: it is cancelled, and what it has finished stays"}
-		}
-	}
 	c.closing = true
 	running := make([]*job, 0, len(c.jobs))
 	for j := range c.jobs {
-		j.cancel()
 		running = append(running, j)
+		if force {
+			j.cancel()
+		}
 	}
 	c.mu.Unlock()
-	defer c.mu.Lock()
-	ctx, cancel := context.WithTimeout(context.Background(), jobPatience)
+	ctx, cancel := context.WithTimeout(ctx, jobPatience)
 	defer cancel()
 	for _, j := range running {
 		select {
 		case <-j.done:
-		case <-ctx.Done(): // the file system refuses whoever still goes on once it is closed
+		case <-ctx.Done():
+			if force {
+				return nil
+			}
+			return c.inTheWay(j)
 		}
 	}
 	return nil
+}
+
+// inTheWay refuses to lock because of an operation.
+func (c *core) inTheWay(j *job) error {
+	who := ""
+	if j.pid != 0 {
+		who = fmt.Sprintf(" of process %d", j.pid)
+	}
+	return &session.Error{What: "lock " + c.named(), Code: session.InUse,
+		Err:  fmt.Errorf("%s%s is running, since %s", j.what, who, j.started.Format(time.TimeOnly)),
+		Hint: "wait until it is done, or add --force: it is cancelled, and what it has finished stays"}
 }
 
 // close ends the use of the container. It takes as long as the disk needs: giving up would lose what was written.

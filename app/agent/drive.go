@@ -74,7 +74,10 @@ func (c *core) openDrive(ctx context.Context, watch Watch) (err error) {
 		return explainDrive(s.Named, err)
 	}
 	// Links on the way to it are resolved now.
-	return c.claim.Update(func(e *Entry) { e.MountPoint = c.mount.Point() })
+	if err := c.claim.Update(func(e *Entry) { e.MountPoint = c.mount.Point() }); err != nil {
+		return errors.Join(explainDrive(s.Named, err), c.mount.Unmount(context.WithoutCancel(ctx), true))
+	}
+	return nil
 }
 
 // choosePoint is the mount point asked for, or the next free one. own: it is a folder that goes with the mount.

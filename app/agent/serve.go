@@ -170,8 +170,8 @@ func (c *core) undo() error {
 
 // serve answers on the socket until the container is locked.
 func (c *core) serve(ctx context.Context) error {
-	server := c.server()
-	go func() { _ = server.Serve(c.listener) }()
+	c.http = c.server()
+	go func() { _ = c.http.Serve(c.listener) }()
 	background, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	for _, work := range c.backgrounds() {
@@ -192,8 +192,8 @@ func (c *core) serve(ctx context.Context) error {
 	running.Wait()
 	closing, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if server.Shutdown(closing) != nil { // the answer of the lock request is on its way out
-		_ = server.Close()
+	if c.http.Shutdown(closing) != nil { // the answer of the lock request is on its way out
+		_ = c.http.Close()
 	}
 	return errors.Join(c.lockErr, c.claim.Release())
 }
@@ -226,7 +226,7 @@ func (c *core) watchOver(ctx context.Context) {
 		}
 		c.meter.sample(c.counts())
 		if tick%healTicks == 0 {
-			c.heal(ctx)
+			c.heal()
 		}
 		switch idle := c.auto.Status().IdleFor; {
 		case idle < restAfter:
@@ -238,8 +238,8 @@ func (c *core) watchOver(ctx context.Context) {
 	}
 }
 
-// heal restores the entry and the socket of the registry.
-func (c *core) heal(ctx context.Context) {
+// heal restores what is missing of the registry.
+func (c *core) heal() {
 	there, err := c.claim.Heal()
 	if err != nil || there {
 		return
@@ -249,7 +249,5 @@ func (c *core) heal(ctx context.Context) {
 		c.log("restore the control socket", err)
 		return
 	}
-	server := c.server()
-	go func() { _ = server.Serve(listener) }()
-	context.AfterFunc(ctx, func() { _ = server.Close() })
+	go func() { _ = c.http.Serve(listener) }()
 }
