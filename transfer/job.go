@@ -24,7 +24,9 @@ type Backing interface {
 type Place struct {
 	// Volume is nil for the host. It stays the caller's and is not closed.
 	Volume *fat32.Volume
-	// Path is a host path, or "/..." inside Volume.
+	// Source, of a source only, is a volume in another process; Volume is nil then.
+	Source Source
+	// Path is a host path, or "/..." inside Volume or Source.
 	Path string
 	// Typed is Path as the person wrote it, for messages; "": the same.
 	Typed string
@@ -123,9 +125,12 @@ func (j Job) withDefaults() (Job, error) {
 		return j, ErrNoSource
 	}
 	for _, s := range j.Sources[1:] {
-		if s.Volume != j.Sources[0].Volume {
+		if s.Volume != j.Sources[0].Volume || s.Source != j.Sources[0].Source {
 			return j, fmt.Errorf("%w: sources lie on different volumes", ErrNoSource)
 		}
+	}
+	if j.Destination.Source != nil {
+		return j, errOnlySource
 	}
 	if err := rate.CheckWindow(j.Window); err != nil {
 		return j, err

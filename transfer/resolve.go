@@ -21,6 +21,9 @@ type operand struct {
 
 // resolveSource finds what a source place means.
 func resolveSource(s Place) (operand, error) {
+	if s.Source != nil {
+		return resolveForeign(s)
+	}
 	if s.Volume != nil {
 		return resolveVolumeSource(s)
 	}
@@ -166,6 +169,9 @@ func lookTarget(d Place) (root, name string, k kind, exists bool, err error) {
 
 // openTree opens a folder of the host or of a volume as a tree.
 func openTree(p Place, root string) (tree, error) {
+	if p.Source != nil {
+		return &foreignTree{p.Source, root}, nil
+	}
 	if p.Volume != nil {
 		return newVolumeTree(p, root), nil
 	}
@@ -176,6 +182,9 @@ func openTree(p Place, root string) (tree, error) {
 func checkApart(j *Job, ops []operand, to landing) error {
 	for i, op := range ops {
 		from := j.Sources[i]
+		if from.Source != nil { // whoever gave it has seen to it that it is another volume
+			continue
+		}
 		if (from.Volume == nil) != (j.Destination.Volume == nil) || from.Volume != j.Destination.Volume {
 			continue
 		}

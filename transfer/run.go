@@ -54,6 +54,9 @@ func newRecord(p *Plan) *report.Record {
 // endpointOf completes what the caller said about a place.
 func endpointOf(p Place) report.Endpoint {
 	e := p.Endpoint
+	if p.Source != nil {
+		return e
+	}
 	if p.Volume != nil {
 		if e.Kind == "" {
 			e.Kind = "container"

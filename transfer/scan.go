@@ -436,7 +436,8 @@ func (s *scanner) finish() {
 	if len(p.items) > math.MaxInt32-1 {
 		p.SpaceErr = fmt.Errorf("%w: more than %d files", ErrTarget, math.MaxInt32)
 	}
-	if _, ok := p.sources[0].(*volumeTree); ok {
+	switch p.sources[0].(type) {
+	case *volumeTree, *foreignTree:
 		// Read in the order in which the data lie on the device.
 		p.sortByPlace()
 	}

@@ -2,9 +2,19 @@ package agent
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
+	"log"
+	"net"
 	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
 
 	"coffer/app/agent/operations"
 	"coffer/app/agent/registry"
@@ -42,7 +52,7 @@ func (c *core) operationRoutes() []route {
 				return nil
 			}
 			return beside{c.mount}
-		})
+		}, reach)
 	}
 	all := []route{{path: operations.Prefix + "cancel", serve: func(w http.ResponseWriter, r *http.Request) error {
 		c.operations.Cancel(w, r)
@@ -60,7 +70,61 @@ func (c *core) operationRoutes() []route {
 // Operations are the use cases on the container, run by its agent. named is the container as the person wrote it, for
 // messages.
 func (c *Client) Operations(named string) *operations.Client {
-	return operations.NewClient(c.http.Transport, named)
+	return operations.NewClient(c.http.Transport, c.entry.ID, named)
+}
+
+// peerName is what a process that serves operations goes by in the runtime folder: its control socket without the ending.
+var peerName = regexp.MustCompile(`^[0-9a-z-]{1,64}$`)
+
+// reach leads to another process of this user that serves operations.
+func reach(peer string) (http.RoundTripper, error) {
+	if !peerName.MatchString(peer) {
+		return nil, &session.Error{What: "reach the other container", Err: fmt.Errorf("%q names no process", peer), Code: session.Usage}
+	}
+	r, err := openRegistry(false)
+	if err != nil {
+		return nil, err
+	}
+	return newClient(r, Entry{ID: peer}).http.Transport, nil
+}
+
+// lendPrefix begins the names of sockets by which a command lends its container to an agent for one copy.
+const lendPrefix = "lend-"
+
+// lend lets other processes of this user reach a handler, under the name it returns, until stop is called. Sockets of
+// commands that were killed are removed.
+func lend(h http.Handler) (peer string, stop func(), err error) {
+	r, err := openRegistry(true)
+	if err != nil {
+		return "", nil, err
+	}
+	left, err := filepath.Glob(r.Socket(lendPrefix + "*"))
+	if err != nil {
+		return "", nil, err
+	}
+	for _, socket := range left {
+		if conn, err := net.Dial("unix", socket); err == nil {
+			_ = conn.Close()
+		} else if errors.Is(err, syscall.ECONNREFUSED) {
+			_ = os.Remove(socket)
+		}
+	}
+	peer = lendPrefix + strings.ToLower(rand.Text())
+	listener, err := listen(r.Socket(peer))
+	if err != nil {
+		return "", nil, &session.Error{What: "copy", Err: fmt.Errorf("make a socket: %w", err)}
+	}
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
+	go func() { _ = server.Serve(listener) }()
+	return peer, func() {
+		_ = server.Close()
+		_ = os.Remove(r.Socket(peer))
+	}, nil
+}
+
+// Copy runs a copy in the agent of a container that takes part, or else here; see operations.Copy.
+func Copy(ctx context.Context, from, to session.Files, r session.CopyRequest) (*session.Record, error) {
+	return operations.Copy(ctx, from, to, r, lend)
 }
 
 // FindImage returns the client of the agent that holds the file at path now, whatever path leads to it; ErrNotUnlocked when

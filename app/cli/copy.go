@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"coffer/app/agent/operations"
+	"coffer/app/agent"
 	"coffer/app/config"
 	"coffer/app/session"
 )
@@ -143,7 +143,7 @@ func (a *program) copy(c *cobra.Command, f *copyFlags, args []string) (err error
 	defer progress.close()
 	var remarks remarks
 	f.request.Report, f.request.Records, f.request.Program = remarks.besides(progress.event), a.recordsFolder(), "coffer "+programVersion()
-	record, err := operations.Copy(c.Context(), from, to, f.request)
+	record, err := agent.Copy(c.Context(), from, to, f.request)
 	progress.close()
 	return a.showCopy(f, record, a.showRemarks(&remarks), err)
 }

@@ -72,13 +72,43 @@ func notOverContainer(path string) error {
 // be the same. The record is returned also when the copy failed or was cancelled on the way, and is kept in r.Records; that
 // it could not be kept is a warning, not an error.
 func Copy(ctx context.Context, from, to *Session, r CopyRequest) (*Record, error) {
-	if to != nil {
-		if err := to.changeable("copy to " + r.Destination.String()); err != nil {
+	if from != nil && r.Move {
+		if err := from.changeable("move from " + from.target.Path); err != nil {
 			return nil, err
 		}
 	}
-	if from != nil && r.Move {
-		if err := from.changeable("move from " + from.target.Path); err != nil {
+	return copyFrom(ctx, from.place, to, r)
+}
+
+// Elsewhere is a container that another process has open, as the source of a copy.
+type Elsewhere struct {
+	Files    transfer.Source
+	Endpoint report.Endpoint // for the record
+}
+
+// CopyFrom is Copy out of a container that another process has open.
+func CopyFrom(ctx context.Context, from Elsewhere, to *Session, r CopyRequest) (*Record, error) {
+	place := func(p Place) transfer.Place {
+		return transfer.Place{Source: from.Files, Path: p.Path, Typed: p.Path, Endpoint: from.Endpoint}
+	}
+	return copyFrom(ctx, place, to, r)
+}
+
+// Serve is s for a copy in another process; with changing sources are to be removed.
+func (s *Session) Serve(changing bool) (Elsewhere, error) {
+	if changing {
+		if err := s.changeable("move from " + s.target.Path); err != nil {
+			return Elsewhere{}, err
+		}
+	}
+	place := s.place(Place{Image: s.target.Path, Path: "/"})
+	return Elsewhere{transfer.VolumeSource(place), place.Endpoint}, nil
+}
+
+// copyFrom runs a copy of sources that place finds.
+func copyFrom(ctx context.Context, place func(Place) transfer.Place, to *Session, r CopyRequest) (*Record, error) {
+	if to != nil {
+		if err := to.changeable("copy to " + r.Destination.String()); err != nil {
 			return nil, err
 		}
 	}
@@ -92,7 +122,7 @@ func Copy(ctx context.Context, from, to *Session, r CopyRequest) (*Record, error
 		job.Overwrite = transfer.OverwriteReplace
 	}
 	for _, source := range r.Sources {
-		job.Sources = append(job.Sources, from.place(source))
+		job.Sources = append(job.Sources, place(source))
 	}
 	plan, err := job.Plan(ctx)
 	if err != nil {

@@ -116,9 +116,14 @@ func (s *Session) Cat(ctx context.Context, p string, w io.Writer) error {
 // pumpBytes is how much pump moves at a time.
 const pumpBytes = 1 << 20
 
+// Pump writes the bytes of from between two offsets to w.
+func Pump(ctx context.Context, w io.Writer, from io.ReaderAt, begin, end int64) error {
+	return pump(ctx, w, io.NewSectionReader(from, begin, max(end-begin, 0)), end-begin, nil)
+}
+
 // pump writes size bytes of from to w; progress, if any, is told the bytes done.
 func pump(ctx context.Context, w io.Writer, from io.ReaderAt, size int64, progress func(int64)) error {
-	buffer := make([]byte, min(pumpBytes, max(size, 1)))
+	buffer := make([]byte, max(min(pumpBytes, size), 1))
 	for done := int64(0); done < size; {
 		if err := ctx.Err(); err != nil {
 			return err

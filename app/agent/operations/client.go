@@ -22,6 +22,7 @@ const cancelPatience = 60 * time.Second
 // but for Close.
 type Client struct {
 	http  *http.Client // dials the control socket whatever the address
+	peer  string       // the name by which other processes reach the agent
 	image string       // as the person named it
 	dirty bool         // something was changed that Close makes durable
 }
@@ -32,10 +33,10 @@ var (
 	_ session.Payload = (*Client)(nil)
 )
 
-// NewClient makes a client over transport, whose connections lead to the control socket. image is the container as the
-// person named it, for messages.
-func NewClient(transport http.RoundTripper, image string) *Client {
-	return &Client{http: &http.Client{Transport: transport}, image: image}
+// NewClient makes a client over transport, whose connections lead to the control socket of the process that goes by the
+// name peer. image is the container as the person named it, for messages.
+func NewClient(transport http.RoundTripper, peer, image string) *Client {
+	return &Client{http: &http.Client{Transport: transport}, peer: peer, image: image}
 }
 
 // address is where an operation is. The host does not matter: the transport knows where to go.
@@ -73,7 +74,7 @@ func (c *Client) post(ctx context.Context, name string, q any) (*http.Response, 
 	if err := json.NewDecoder(io.LimitReader(answer.Body, 1<<20)).Decode(&p); err != nil || p.Sentence == "" {
 		return nil, c.gone(fmt.Errorf("its answer is %q; it may be of another version", answer.Status))
 	}
-	return nil, failure(ctx, &p)
+	return nil, withReason(failure(ctx, &p), answer.Header.Get(headerReason))
 }
 
 // hearing is what the caller of an operation wants to hear on the way.
@@ -140,7 +141,7 @@ func finish(ctx context.Context, l *line, result any) error {
 			return fmt.Errorf("result of the operation: %w", err)
 		}
 	}
-	return failure(ctx, l.Problem)
+	return withReason(failure(ctx, l.Problem), l.Reason)
 }
 
 // cancel asks for the end of a job, and cuts its connection if it does not end.
@@ -265,8 +266,17 @@ func (c *Client) bytes(ctx context.Context, name string, q *request, doing strin
 		return counted.done, &session.Error{What: doing, Err: counted.err}
 	case err != nil:
 		return counted.done, c.gone(err)
-	case answer.Trailer.Get(trailerWhole) == "yes":
-		return counted.done, nil
+	}
+	if whole, why := c.trailer(ctx, answer); !whole {
+		return counted.done, why
+	}
+	return counted.done, nil
+}
+
+// trailer says, after the last byte of an answer, whether all came, and else why not.
+func (c *Client) trailer(ctx context.Context, answer *http.Response) (whole bool, why error) {
+	if answer.Trailer.Get(trailerWhole) == "yes" {
+		return true, nil
 	}
 	var p session.Problem
 	text, err := strconv.Unquote(answer.Trailer.Get(trailerProblem))
@@ -274,9 +284,9 @@ func (c *Client) bytes(ctx context.Context, name string, q *request, doing strin
 		err = json.Unmarshal([]byte(text), &p)
 	}
 	if err != nil {
-		return counted.done, c.gone(io.ErrUnexpectedEOF)
+		return false, c.gone(io.ErrUnexpectedEOF)
 	}
-	return counted.done, failure(ctx, &p)
+	return false, failure(ctx, &p)
 }
 
 // counter passes bytes on and tells how far it is.

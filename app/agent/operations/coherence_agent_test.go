@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 
+	"coffer/app/agent"
 	"coffer/app/session"
 )
 
@@ -19,6 +20,18 @@ func (w *world) demand(err error, succeeds bool) {
 	if (err == nil) != succeeds {
 		w.fail("got %v, want success: %v", err, succeeds)
 	}
+}
+
+// copy runs a copy in the agent.
+func (w *world) copy(r session.CopyRequest) (*session.Record, error) {
+	var from, to session.Files
+	if r.Sources[0].Inside() {
+		from = w.client
+	}
+	if r.Destination.Inside() {
+		to = w.client
+	}
+	return agent.Copy(context.Background(), from, to, r)
 }
 
 func (w *world) place(p string) session.Place { return session.Place{Image: w.image, Path: p} }
@@ -83,7 +96,7 @@ func (w *world) agentCopyIn(dir *item, name string) {
 	w.expect(os.WriteFile(host, content, 0o600))
 	to := path.Join(respelt(w.random, dir.path()), name)
 	w.step("agent: copy to %s, force %v", to, force)
-	record, err := w.client.Copy(context.Background(), session.CopyRequest{Sources: []session.Place{{Path: host}}, Destination: w.place(to), Force: force})
+	record, err := w.copy(session.CopyRequest{Sources: []session.Place{{Path: host}}, Destination: w.place(to), Force: force})
 	w.expect(err)
 	if there != nil && !force {
 		if record.Files != 0 || record.Failed["exists"] != 1 {
@@ -104,7 +117,7 @@ func (w *world) agentCopyIn(dir *item, name string) {
 func (w *world) agentCopyOut(i *item) {
 	host := filepath.Join(w.scratch, fmt.Sprint("out", w.steps))
 	w.step("agent: copy %s out", i.path())
-	record, err := w.client.Copy(context.Background(), session.CopyRequest{Sources: []session.Place{w.place(i.path())}, Destination: session.Place{Path: host}})
+	record, err := w.copy(session.CopyRequest{Sources: []session.Place{w.place(i.path())}, Destination: session.Place{Path: host}})
 	w.expect(err)
 	got, err := os.ReadFile(host)
 	w.expect(err)
@@ -130,13 +143,13 @@ func (w *world) agentBusy(i *item) {
 	case 2:
 		err = w.client.Cat(ctx, p, &bytes.Buffer{})
 	case 3:
-		record, err = w.client.Copy(ctx, session.CopyRequest{Sources: []session.Place{w.place(p)}, Destination: session.Place{Path: filepath.Join(w.scratch, "busy")}})
+		record, err = w.copy(session.CopyRequest{Sources: []session.Place{w.place(p)}, Destination: session.Place{Path: filepath.Join(w.scratch, "busy")}})
 	case 4:
-		record, err = w.client.Copy(ctx, session.CopyRequest{Sources: []session.Place{{Path: filepath.Join(w.scratch, "new")}}, Destination: w.place(p), Force: true})
+		record, err = w.copy(session.CopyRequest{Sources: []session.Place{{Path: filepath.Join(w.scratch, "new")}}, Destination: w.place(p), Force: true})
 	case 5:
 		w.expect(w.client.Mkdir(ctx, "/over", false))
 		defer func() { w.expect(w.client.Remove(ctx, "/over", true)) }()
-		record, err = w.client.Copy(ctx, session.CopyRequest{Sources: []session.Place{{Path: filepath.Join(w.scratch, "new")}}, Destination: w.place("/over/f")})
+		record, err = w.copy(session.CopyRequest{Sources: []session.Place{{Path: filepath.Join(w.scratch, "new")}}, Destination: w.place("/over/f")})
 		w.expect(err)
 		record = nil
 		_, err = w.client.Move(ctx, []session.Place{w.place("/over/f")}, w.place(p), true)

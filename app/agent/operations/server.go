@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"sync"
 
@@ -20,13 +21,18 @@ const maxRequestBytes = 16 << 20
 type Server struct {
 	session *session.Session // nil: the container is unlocked raw
 	drive   func() Drive
+	reach   func(peer string) (http.RoundTripper, error)
 	jobs    jobs
+
+	sourceOnce  sync.Once
+	sourceFiles session.Elsewhere
 }
 
-// New makes the server of a session, whose neighbour it becomes. drive gives the drive at the moment, or nil. A nil session
-// is a container whose payload is somebody else's business: everything is refused.
-func New(s *session.Session, drive func() Drive) *Server {
-	server := &Server{session: s, drive: drive}
+// New makes the server of a session, whose neighbour it becomes. drive gives the drive at the moment, or nil; reach leads
+// to another process of this user that serves a container, by the name it goes by. A nil session is a container whose
+// payload is somebody else's business: everything is refused.
+func New(s *session.Session, drive func() Drive, reach func(peer string) (http.RoundTripper, error)) *Server {
+	server := &Server{session: s, drive: drive, reach: reach}
 	if s != nil {
 		s.Neighbour = server
 	}
@@ -45,6 +51,7 @@ func (s *Server) Handlers() map[string]http.HandlerFunc {
 	} {
 		all[Prefix+name] = func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, run) }
 	}
+	maps.Copy(all, s.SourceHandlers())
 	return all
 }
 
@@ -92,7 +99,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request, work func(ctx conte
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	out.send(line{Event: session.Event{Kind: lineJob}, Job: id}, true)
 	result, err := work(ctx, out)
-	last := line{Event: session.Event{Kind: lineEnd}, Problem: problem(because(ctx, err))}
+	last := line{Event: session.Event{Kind: lineEnd, Reason: sourceReason(err)}, Problem: problem(because(ctx, err))}
 	if result != nil {
 		if last.Result, err = json.Marshal(result); err != nil {
 			last.Problem = problem(fmt.Errorf("answer: %w", err))

@@ -43,10 +43,18 @@ type request struct {
 	Force     bool            `json:"force,omitempty"`
 	Sources   []session.Place `json:"sources,omitempty"`
 	To        session.Place   `json:"to,omitzero"`
+	Offset    int64           `json:"offset,omitempty"` // of the first byte wanted
 	Job       uint64          `json:"job,omitempty"`    // cancel
 	Folder    string          `json:"folder,omitempty"` // salvage: absolute path on the host
 	Typed     string          `json:"typed,omitempty"`  // folder as the person wrote it
 	Repair    bool            `json:"repair,omitempty"`
+}
+
+// copyRequest is a copy. Paths of the host are absolute.
+type copyRequest struct {
+	session.CopyRequest
+	// Peer is who has the container of the sources, when that is another process.
+	Peer string `json:"peer,omitempty"`
 }
 
 // copyResult is a record with what is never stored: the names of what failed.
