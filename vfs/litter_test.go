@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -511,4 +513,111 @@ func TestLitterOff(t *testing.T) {
 	d := &litterDrive{t, newFS(v, Options{}, true), v}
 	d.put("/.DS_Store", "kept")
 	d.same("container", d.inside("/"), []string{".DS_Store"})
+}
+
+// TestLitterOnAFullVolume: litter that cannot move into the container stays where it is, and leaves nothing there.
+func TestLitterOnAFullVolume(t *testing.T) {
+	d := newLitterDrive(t)
+	content := strings.Repeat("x", 300<<10)
+	d.put("/._a", content)
+	f, err := d.v.OpenFile("/filler", fat32.ReadWrite|fat32.Create)
+	d.must(err)
+	d.must(f.Truncate(d.v.StatFS().FreeBytes - 100<<10))
+	d.want(d.rename("/._a", "/a", false), fat32.ErrNoSpace)
+	d.same("container", d.inside("/"), []string{"filler"})
+	if got := d.get("/._a"); got != content {
+		t.Errorf("%d bytes are left of it", len(got))
+	}
+	d.must(f.Truncate(0))
+	d.must(f.Close())
+	d.must(d.rename("/._a", "/a", false))
+	if got := d.get("/a"); got != content {
+		t.Errorf("%d bytes arrived", len(got))
+	}
+}
+
+// TestLitterStress: many at once, in memory, in the container and across, with little memory; in the end everything is
+// accounted for.
+func TestLitterStress(t *testing.T) {
+	d := newLitterDrive(t)
+	d.fs.litter.limit = 64 << 10
+	d.must(d.mkdir("/dir"))
+	names := []string{"/._a", "/._b", "/.DS_Store", "/plain", "/dir/._c", "/dir/Thumbs.db", "/.Trashes", "/.Trashes/x", "/.Trash-1", "/dir2", "/dir2/._d"}
+	var workers sync.WaitGroup
+	for w := range 8 {
+		workers.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(w), 7))
+			buf := make([]byte, 20<<10)
+			for range 600 {
+				stressLitter(d.fs, r, names, buf)
+			}
+		})
+	}
+	workers.Wait()
+	for _, name := range slices.Backward(names) {
+		removeQuietly(d.fs, name)
+	}
+	for _, name := range slices.Backward(names) { // what was a folder, and full, the first time
+		removeQuietly(d.fs, name)
+	}
+	if l := d.fs.litter; l.used != 0 || len(l.folders) != 0 || len(l.moved) != 0 || l.any.Load() || l.anyMoved.Load() {
+		t.Errorf("left: %d bytes, %d folders, %d moved", l.used, len(l.folders), len(l.moved))
+	}
+	if open := d.fs.counters.snapshot(); open.OpenFiles != 0 || open.OpenWriters != 0 {
+		t.Errorf("left open: %+v", open)
+	}
+}
+
+// stressLitter does one thing of many; most may fail.
+func stressLitter(fs *FS, r *rand.Rand, names []string, buf []byte) {
+	name := names[r.IntN(len(names))]
+	dir, last, err := fs.FindParent(name)
+	if err != nil {
+		return
+	}
+	defer dir.Release()
+	switch r.IntN(6) {
+	case 0, 1:
+		h, err := fs.Create(dir, last, fat32.ReadWrite, 1)
+		if err != nil {
+			return
+		}
+		for range 3 {
+			_, _ = fs.Write(h, buf[:r.IntN(len(buf))], int64(r.IntN(30<<10)))
+			_, _ = fs.Read(h, buf, int64(r.IntN(30<<10)))
+			_ = fs.Truncate(h.Node(), h, int64(r.IntN(30<<10)))
+		}
+		_, _ = fs.Stat(h.Node())
+		_ = h.Node().Path()
+		_ = fs.Close(h.ID())
+	case 2:
+		if n, err := fs.Mkdir(dir, last); err == nil {
+			n.Release()
+		}
+	case 3:
+		removeQuietly(fs, name)
+	case 4:
+		to, newLast, err := fs.FindParent(names[r.IntN(len(names))])
+		if err != nil {
+			return
+		}
+		defer to.Release()
+		_, _ = fs.Rename(dir, last, to, newLast, r.IntN(2) == 0)
+	case 5:
+		list, _ := fs.List(nil, dir, 0, 100, true)
+		for _, e := range list {
+			e.Node.Release()
+		}
+	}
+}
+
+func removeQuietly(fs *FS, name string) {
+	dir, last, err := fs.FindParent(name)
+	if err != nil {
+		return
+	}
+	defer dir.Release()
+	if fs.Unlink(dir, last) != nil {
+		_ = fs.Rmdir(dir, last)
+	}
 }

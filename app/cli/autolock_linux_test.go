@@ -113,6 +113,32 @@ func TestIdleLock(t *testing.T) {
 	}
 }
 
+// TestIdleLockWithoutDrive: operations are use, for as long as they run.
+func TestIdleLockWithoutDrive(t *testing.T) {
+	d := withDrives(t, "32MiB")
+	run(t, d.folder, 0, "unlock", "a.img", "--no-mount", "--idle", "1s", "--password-file", "pw")
+	writeFile(t, filepath.Join(d.folder, "big"), make([]byte, 4<<20))
+	run(t, d.folder, 0, "copy", "big", "a.img:/", "--quiet")
+	// Nobody reads what it prints: it goes on for as long as we like.
+	cat := exec.Command(program, "cat", "a.img:/big")
+	cat.Dir = d.folder
+	out, err := cat.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cat.Start(); err != nil {
+		t.Fatal(err)
+	}
+	d.stayUnlocked("a job runs", 3*time.Second, nil)
+	if n, err := io.Copy(io.Discard, out); n != 4<<20 || err != nil || cat.Wait() != nil {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	if took := d.awaitLocked(5 * time.Second); took < 500*time.Millisecond {
+		t.Errorf("locked %v after the job", took)
+	}
+	d.tidy()
+}
+
 // TestIdleLockHeld: a file open for writing is not idle; a program that only stands on the drive delays the lock, is named,
 // and nothing is forced on it.
 func TestIdleLockHeld(t *testing.T) {
