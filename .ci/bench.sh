@@ -9,3 +9,12 @@ bench() {
   scratch 5000000000
   go test ./transfer/internal/versuscp -count=1 -run TestVersusCp -v -timeout 90m -versuscp.dir "$work" -versuscp.rounds "${BENCH_PAIRS:-11}"
 }
+
+# bench_drive ROUNDS: the mounted drive beside the plain file system and gocryptfs; 3 rounds take under 9 minutes.
+bench_drive() {
+  need fio:fio gocryptfs:gocryptfs fusermount3:fuse3
+  [ "$(id -u)" -eq 0 ] || die "run this as root: cold reads need all caches of the kernel dropped"
+  step "the mounted drive beside plain and gocryptfs, ${1:-3} rounds, interleaved"
+  scratch 9000000000
+  go run ./vfs/internal/versusplain -coffer "$PWD/bin/coffer" -dir "$work" -rounds "${1:-3}"
+}

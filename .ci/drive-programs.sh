@@ -14,7 +14,7 @@ mkdir -p "$HOME" "$XDG_RUNTIME_DIR" "$TMPDIR" "$plain"
 chmod 700 "$XDG_RUNTIME_DIR"
 
 wrong() { printf 'drive-programs: %s\n' "$*" >&2; exit 1; }
-part() { printf '%-62s' "$*"; began=${EPOCHREALTIME/./}; }
+part() { printf '%-66s' "$*"; began=${EPOCHREALTIME/./}; }
 fine() { printf 'fine, %d ms\n' $(((${EPOCHREALTIME/./} - began) / 1000)); }
 refused() { if "$@" 2>/dev/null; then wrong "was not refused: $*"; fi; }
 # with_password COMMAND...: the password goes through a pipe.
@@ -27,7 +27,7 @@ trap 'coffer lock "$image" --force >/dev/null 2>&1 || true' EXIT
 
 [ "$(id -u)" -ne 0 ] || wrong "this must run as an ordinary user"
 part "create and unlock"
-with_password coffer create "$image" --size 2GiB --kdf-memory 64MiB > /dev/null
+with_password coffer create "$image" --size 1GiB --kdf-memory 64MiB > /dev/null
 unlock
 mounted || wrong "$drive is not mounted: $(cat "$work/unlock.out")"
 fine
@@ -69,13 +69,12 @@ git clone -q --no-hardlinks "$drive/clone" "$drive/clone-of-clone"
 rm -rf "$drive/clone-of-clone"
 fine
 
-part "go build and go test in the clone, caches on the drive too"
+part "go build in the clone, caches on the drive too"
 (
   cd "$drive/clone"
   export GOCACHE=$drive/gocache GOPATH=$drive/gopath GOFLAGS=-mod=mod GOPROXY=off GOTOOLCHAIN=local CGO_ENABLED=0 GOTMPDIR=$drive/gotmp
   mkdir -p "$GOTMPDIR"
   "$GO" build -o "$drive/built" .
-  "$GO" test -count=1 ./... > "$work/gotest.out" 2>&1 || wrong "go test on the drive: $(tail -5 "$work/gotest.out")"
 )
 [ "$("$drive/built")" = "built on the drive" ] || wrong "the program built on the drive does not run"
 fine
@@ -110,7 +109,7 @@ fine
 
 part "saving as editors do"
 mkdir "$drive/edit"
-for copy in auto yes no breaksymlink; do
+for copy in auto yes no; do
   for backup in "nobackup nowritebackup" "backup writebackup" "nobackup writebackup"; do
     printf 'first\nsecond\n' > "$drive/edit/text.txt"
     settings=(); for s in $backup; do settings+=(-c "set $s"); done

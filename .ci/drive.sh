@@ -4,6 +4,7 @@
 # drive_setup NAME: $work is a work folder of an ordinary user, who is made for this if we are root; as runs as that user.
 drive_setup() {
   need fusermount3:fuse3 fsck.vfat:dosfstools setpriv:util-linux
+  export PATH="$PATH:/usr/sbin:/sbin"
   go build -o bin/exercise ./vfs/internal/exerciser/exercise
   as=()
   if [ "$(id -u)" -eq 0 ]; then
@@ -28,7 +29,7 @@ drive_setup() {
 drive_down() {
   drive_coffer lock "$work/torture.img" --force > /dev/null 2>&1 || true
   rm -rf -- "$work"
-  if [ -n "${drive_user:-}" ]; then userdel "$drive_user"; fi
+  if [ -n "${drive_user:-}" ]; then userdel "$drive_user" || userdel -f "$drive_user"; fi
 }
 
 # as COMMAND...: as the ordinary user.
@@ -60,7 +61,6 @@ drive_origin() {
   find "$tree/history" -name '*.go' -exec mv {} {}.txt \;
   printf 'module example\n\ngo %s\n' "$(awk '$1 == "go" { print $2 }' go.mod)" > "$tree/go.mod"
   printf 'package main\n\nimport "fmt"\n\nfunc message() string { return "built on the drive" }\n\nfunc main() { fmt.Println(message()) }\n' > "$tree/main.go"
-  printf 'package main\n\nimport "testing"\n\nfunc TestMessage(t *testing.T) {\n\tif message() == "" {\n\t\tt.Fatal()\n\t}\n}\n' > "$tree/main_test.go"
   echo 'A repository for a test.' > "$tree/README.md"
   for n in 1 2 3 4 5; do
     echo "change $n" >> "$tree/README.md"

@@ -41,6 +41,8 @@ run_tests() {
   step "tests under the race detector"
   go test -count=1 -short -race -timeout 40m ./fat32/... ./container/... ./transfer/... ./app/session/...
 
+  (. .ci/drive.sh; drive_programs)
+
   step "done"
   say "everything passed in $((SECONDS - started)) s"
 }
