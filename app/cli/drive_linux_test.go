@@ -208,6 +208,36 @@ func TestRacingUnlocks(t *testing.T) {
 	d.tidy()
 }
 
+// TestOneAgentPerFile: whatever path leads to a file, it is one container: symbolic link, hard link, bind mount.
+func TestOneAgentPerFile(t *testing.T) {
+	d := withDrives(t, "32MiB")
+	for _, name := range []string{"link.img", "hard.img", "bound.img"} {
+		path := filepath.Join(d.folder, name)
+		var err error
+		switch name {
+		case "link.img":
+			err = os.Symlink(d.image, path)
+		case "hard.img":
+			err = os.Link(d.image, path)
+		default:
+			writeFile(t, path, nil)
+			err = syscall.Mount(d.image, path, "", syscall.MS_BIND, "")
+			t.Cleanup(func() { _ = syscall.Unmount(path, syscall.MNT_DETACH) })
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.unlock()
+		if _, stderr := run(t, d.folder, 5, "unlock", name, "--password-file", "pw"); !strings.Contains(stderr, "unlock "+name+": already unlocked at "+d.point) {
+			t.Errorf("%s: the refusal says\n%s", name, stderr)
+		}
+		run(t, d.folder, 0, "lock", name)
+		run(t, d.folder, 0, "unlock", name, "--no-mount", "--password-file", "pw")
+		run(t, d.folder, 5, "unlock", "a.img", "mnt", "--password-file", "pw")
+		run(t, d.folder, 0, "lock", "a.img")
+	}
+}
+
 // racer is one of two unlocks.
 type racer struct {
 	code   int
