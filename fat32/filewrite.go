@@ -17,7 +17,9 @@ const (
 // WriteAt follows io.WriterAt. Writing past the end fills the gap with zeros.
 // A write that would make the file larger than MaxFileSize, or that there is no
 // room for, fails before it changes anything. The bytes are durable after Sync.
-func (f *File) WriteAt(p []byte, off int64) (int, error) {
+func (f *File) WriteAt(p []byte, off int64) (int, error) { return f.write(p, off, f.v.dev.WriteAt) }
+
+func (f *File) write(p []byte, off int64, put putter) (int, error) {
 	if err := f.usable(true); err != nil {
 		return 0, f.wrap("write", err)
 	}
@@ -30,31 +32,45 @@ func (f *File) WriteAt(p []byte, off int64) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	n, err := f.writeAt(p, off)
+	n, err := f.writeAt(p, off, put)
 	f.v.traffic.written.Add(int64(n))
 	return n, f.wrap("write", err)
 }
 
-func (f *File) writeAt(p []byte, off int64) (int, error) {
+// WriteBehind is WriteAt for callers whose writes are acknowledged by a later Sync only, as those of
+// programs on a mounted drive: large writes may return before the device has them. If the device then
+// fails, the volume turns read-only and Sync tells; if the host is full, Sync and later writes tell
+// and may be tried again. Reads see the bytes in any case.
+func (f *File) WriteBehind(p []byte, off int64) (int, error) {
+	if f.v.behind == nil || len(p) < behindLeast {
+		return f.WriteAt(p, off)
+	}
+	return f.write(p, off, f.v.behind.write)
+}
+
+// putter writes to the device.
+type putter func(p []byte, off int64) (int, error)
+
+func (f *File) writeAt(p []byte, off int64, put putter) (int, error) {
 	v, n := f.v, f.n
 	if err := v.loadChain(n); err != nil {
 		return 0, err
 	}
 	end := off + int64(len(p))
 	if end <= n.length() {
-		done, err := v.overwrite(n, p, off)
+		done, err := v.overwrite(n, p, off, put)
 		if !errors.Is(err, errShrunk) {
 			return done, err
 		}
 		// Truncated meanwhile: the rest makes the file longer.
-		more, err := f.writeAt(p[done:], off+int64(done))
+		more, err := f.writeAt(p[done:], off+int64(done), put)
 		return done + more, err
 	}
 	n.write.Lock()
 	defer n.write.Unlock()
 	size := n.length()
 	if end <= size {
-		done, err := v.overwrite(n, p, off)
+		done, err := v.overwrite(n, p, off, put)
 		return done, err
 	}
 	had, _ := n.tail()
@@ -65,7 +81,7 @@ func (f *File) writeAt(p []byte, off int64) (int, error) {
 	err := v.zeroFill(n, size, off)
 	for err == nil && done < len(p) {
 		var k int
-		k, err = v.writePiece(n, p[done:], off+int64(done))
+		k, err = v.writePiece(n, p[done:], off+int64(done), put)
 		done += k
 	}
 	if err != nil {
@@ -85,14 +101,14 @@ func (n *node) length() int64 {
 }
 
 // overwrite writes inside the file.
-func (v *Volume) overwrite(n *node, p []byte, off int64) (done int, err error) {
+func (v *Volume) overwrite(n *node, p []byte, off int64, put putter) (done int, err error) {
 	for done < len(p) && err == nil {
 		n.io.RLock()
 		if off+int64(len(p)) > n.length() {
 			err = errShrunk
 		} else {
 			var k int
-			k, err = v.writePiece(n, p[done:], off+int64(done))
+			k, err = v.writePiece(n, p[done:], off+int64(done), put)
 			done += k
 		}
 		n.io.RUnlock()
@@ -102,11 +118,11 @@ func (v *Volume) overwrite(n *node, p []byte, off int64) (done int, err error) {
 
 // writePiece writes the first part of p as one operation. Clusters for it are
 // allocated already. It holds n.write or shares n.io.
-func (v *Volume) writePiece(n *node, p []byte, off int64) (int, error) {
+func (v *Volume) writePiece(n *node, p []byte, off int64, put putter) (int, error) {
 	for limit := v.pieceLimit(n, off); ; {
 		part := p[:min(len(p), limit)]
 		cost := v.pieceCost(n, off, len(part))
-		err := v.mutate(cost, func() error { return v.writeNow(n, part, off) })
+		err := v.mutate(cost, func() error { return v.writeNow(n, part, off, put) })
 		if !tooLarge(err) || limit <= metaBlock {
 			if err != nil {
 				return 0, err
@@ -185,7 +201,7 @@ func (v *Volume) pieceCost(n *node, off int64, length int) int64 {
 
 // writeNow writes part and makes it a piece of the file. It runs inside an
 // operation.
-func (v *Volume) writeNow(n *node, part []byte, off int64) error {
+func (v *Volume) writeNow(n *node, part []byte, off int64, put putter) error {
 	end := off + int64(len(part))
 	n.mu.RLock()
 	grows := end > n.size
@@ -194,7 +210,7 @@ func (v *Volume) writeNow(n *node, part []byte, off int64) error {
 	if blocked {
 		return errFlushFirst
 	}
-	if err := v.writeData(n, part, off, grows); err != nil {
+	if err := v.writeData(n, part, off, grows, put); err != nil {
 		return err
 	}
 	now := encodeStamp(v.now(), v.loc)
@@ -224,7 +240,7 @@ func (v *Volume) frozenLocked(n *node) bool {
 // writeData writes part to the device. With pad, nothing of the file lies
 // behind it, and the rest of the last block of its cluster is zeroed with it: a device
 // with larger units then need not read what was there.
-func (v *Volume) writeData(n *node, part []byte, off int64, pad bool) error {
+func (v *Volume) writeData(n *node, part []byte, off int64, pad bool, put putter) error {
 	if err := v.markDirty(); err != nil {
 		return v.deviceError(err)
 	}
@@ -238,7 +254,7 @@ func (v *Volume) writeData(n *node, part []byte, off int64, pad bool) error {
 		}
 		for i, s := range segs {
 			last := covered == len(part) && i == len(segs)-1
-			if err := v.writeSegment(part[:s.len], s.off, pad && last, off); err != nil {
+			if err := v.writeSegment(part[:s.len], s.off, pad && last, off, put); err != nil {
 				return err
 			}
 			part = part[s.len:]
@@ -254,12 +270,12 @@ func (v *Volume) writeData(n *node, part []byte, off int64, pad bool) error {
 var padPool = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
 // writeSegment writes one segment of a file; off is its offset in the file.
-func (v *Volume) writeSegment(p []byte, at int64, pad bool, off int64) error {
+func (v *Volume) writeSegment(p []byte, at int64, pad bool, off int64, put putter) error {
 	end := at + int64(len(p))
 	slack := int64(v.geo.ClusterSize) - (off+int64(len(p)))&(int64(v.geo.ClusterSize)-1)
 	more := min(-end&(padBytes-1), slack)
 	if !pad || more == 0 || slack == int64(v.geo.ClusterSize) {
-		return v.deviceError(writeFull(v.dev.WriteAt, p, at))
+		return v.deviceError(writeFull(put, p, at))
 	}
 	buf := padPool.Get().(*[64 << 10]byte)
 	defer padPool.Put(buf)
@@ -267,7 +283,7 @@ func (v *Volume) writeSegment(p []byte, at int64, pad bool, off int64) error {
 		// Only the last block is copied.
 		head := int(end&^(padBytes-1) - at)
 		if head > 0 {
-			if err := writeFull(v.dev.WriteAt, p[:head], at); err != nil {
+			if err := writeFull(put, p[:head], at); err != nil {
 				return v.deviceError(err)
 			}
 			p, at = p[head:], at+int64(head)
@@ -275,7 +291,7 @@ func (v *Volume) writeSegment(p []byte, at int64, pad bool, off int64) error {
 	}
 	k := copy(buf[:], p)
 	clear(buf[k : k+int(more)])
-	return v.deviceError(writeFull(v.dev.WriteAt, buf[:k+int(more)], at))
+	return v.deviceError(writeFull(put, buf[:k+int(more)], at))
 }
 
 // deviceError gives a full host disk the error callers know.

@@ -21,6 +21,11 @@ func (s *stager) barrier() error {
 	if !s.data && !s.meta {
 		return nil
 	}
+	if s.v.behind != nil {
+		if err := s.v.behind.drain(); err != nil {
+			return err // a full host is no reason to give the volume up
+		}
+	}
 	if err := s.v.dev.Sync(); err != nil {
 		return &barrierError{err}
 	}

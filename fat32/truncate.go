@@ -46,7 +46,7 @@ func (v *Volume) truncate(n *node, size int64) error {
 // operations of their own. n.write is held and the clusters are there.
 func (v *Volume) zeroFill(n *node, from, to int64) error {
 	for from < to {
-		k, err := v.writePiece(n, zeros[:min(to-from, int64(len(zeros)))], from)
+		k, err := v.writePiece(n, zeros[:min(to-from, int64(len(zeros)))], from, v.dev.WriteAt)
 		if err != nil {
 			return err
 		}

@@ -24,6 +24,7 @@ const defaultCommitInterval = 5 * time.Second
 // Volume is a mounted FAT volume. All methods are safe for concurrent use.
 type Volume struct {
 	dev      Device
+	behind   *behind       // is dev then; nil on transactional devices and if read-only
 	txn      Transactional // nil on plain devices
 	discard  Discarder     // nil if the device has no use for it
 	geo      Geometry
@@ -86,6 +87,10 @@ func Mount(dev Device, o MountOptions) (*Volume, error) {
 	if !o.ReadOnly {
 		v.txn, _ = dev.(Transactional)
 		v.discard, _ = dev.(Discarder)
+	}
+	if !o.ReadOnly && v.txn == nil {
+		v.behind = newBehind(dev, v.fail)
+		v.dev = v.behind
 	}
 	v.shift = v.geo.clusterShift()
 	v.seed = maphash.MakeSeed()
@@ -190,6 +195,9 @@ func (v *Volume) Close() error {
 	}
 	v.scan.cancel()
 	v.done.Wait()
+	if v.behind != nil {
+		v.behind.stop()
+	}
 	if err != nil {
 		return fmt.Errorf("close: %w", err)
 	}

@@ -384,7 +384,7 @@ func (fs *FS) Write(h *Handle, p []byte, off int64) (int, error) {
 	if h.file == nil {
 		return h.node.lit.writeAt(p, off)
 	}
-	n, err := h.file.WriteAt(p, off)
+	n, err := h.file.WriteBehind(p, off)
 	fs.counters.written.Add(int64(n))
 	if n > 0 {
 		err = nil
