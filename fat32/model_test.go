@@ -50,18 +50,18 @@ type modelHandle struct {
 
 // modelRun drives a volume and its model.
 type modelRun struct {
-	t       testing.TB
-	r       *rand.Rand
-	v       *fat32.Volume
-	mount   func() *fat32.Volume
+	t        testing.TB
+	r        *rand.Rand
+	v        *fat32.Volume
+	mount    func() *fat32.Volume
 	violated func() []string
-	verify  func() // of the unmounted device
-	root    *modelNode
-	handles []*modelHandle
-	fixed   bool // the root directory cannot grow
-	biggest int
-	step    int
-	counts  map[string]int
+	verify   func() // of the unmounted device
+	root     *modelNode
+	handles  []*modelHandle
+	fixed    bool // the root directory cannot grow
+	biggest  int
+	step     int
+	counts   map[string]int
 }
 
 var modelWords = []string{"a", "B", "readme", "README", "Read Me", "data.bin", "DATA.BIN", "Données", "ПРИВЕТ", "привет", "日本語", "x.tar.gz", ".hidden", "a+b", "longest name that is longer than two slots", "🙂", "NT~1", "file"}
