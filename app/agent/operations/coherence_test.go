@@ -322,3 +322,56 @@ func dropCaches(t *testing.T) {
 		t.Fatalf("drop the caches of the kernel: %v (run the test as root)", err)
 	}
 }
+
+// TestGitCloneWithCollidingNames: a repository whose names differ only in case cannot be checked out whole. Git is told
+// so, nothing is overwritten, and both sides show the same.
+func TestGitCloneWithCollidingNames(t *testing.T) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatalf("%v (Debian package git)", err)
+	}
+	w := newWorld(t, 1)
+	run := func(dir string, args ...string) (string, error) {
+		command := exec.Command(git, append([]string{"-c", "user.name=n", "-c", "user.email=e@example.org", "-C", dir}, args...)...)
+		out, err := command.CombinedOutput()
+		return string(out), err
+	}
+	source := filepath.Join(w.scratch, "source")
+	for name, content := range map[string]string{"File.txt": "upper", "file.txt": "lower", "dir/a": "a", "plain": "plain"} {
+		path := filepath.Join(source, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"commit", "-q", "-m", "x"}} {
+		if out, err := run(source, args...); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	out, err := run(w.scratch, "clone", "-q", source, w.at("clone"))
+	if err == nil || !strings.Contains(out, "file.txt") || !strings.Contains(strings.ToLower(out), "exist") {
+		t.Errorf("git clone of colliding names: %v\n%s", err, out)
+	}
+	names := map[string]string{}
+	w.expect(w.client.List(context.Background(), "/clone", false, func(e session.Entry) error {
+		names[path.Base(e.Path)] = ""
+		return nil
+	}))
+	entries, err := os.ReadDir(w.at("clone"))
+	w.expect(err)
+	if len(entries) != len(names) {
+		t.Errorf("the drive shows %v, the agent %v", entries, names)
+	}
+	upper, err := os.ReadFile(w.at("clone/File.txt"))
+	if _, lowerErr := os.Lstat(w.at("clone/file.txt")); err != nil || string(upper) != "upper" || !errors.Is(lowerErr, fs.ErrNotExist) {
+		t.Errorf("the first of two colliding files: %q, %v; the second: %v", upper, err, lowerErr)
+	}
+	var fromAgent bytes.Buffer
+	if err := w.client.Cat(context.Background(), "/clone/FILE.TXT", &fromAgent); err != nil || fromAgent.String() != "upper" {
+		t.Errorf("in any spelling, from the agent: %q, %v", fromAgent.String(), err)
+	}
+	w.coffer("lock", w.image)
+	if out := w.coffer("check", w.image, "--password-file", "pw"); !strings.Contains(out, "is clean") {
+		t.Errorf("check: %s", out)
+	}
+}
