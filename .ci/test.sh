@@ -38,6 +38,9 @@ run_tests() {
   step "tests"
   go test -count=1 -timeout 40m ./...
 
+  . .ci/bindings.sh
+  test_bindings
+
   step "tests under the race detector"
   go test -count=1 -short -race -timeout 40m ./fat32/... ./container/... ./transfer/... ./app/session/...
 
