@@ -27,7 +27,8 @@ type engine struct {
 	rate   *rate.Recorder
 	batch  *batch
 	tell   *teller
-	next   atomic.Int64 // next item
+	nextMu sync.Mutex
+	next   int // item that nobody began, all before it are begun
 
 	wasted   atomic.Int64 // bytes booked for copies that were given up
 	recopied atomic.Int64 // items that were taken for copies of an earlier run and were none
@@ -62,10 +63,11 @@ func (e *engine) fatalErr() error {
 	return e.fatal
 }
 
-// worker is one file at a time.
+// worker is one file, or one group of small ones, at a time.
 type worker struct {
 	scratch []byte
 	other   []byte // a block of the target, for comparing
+	small   []byte // the content of a group
 }
 
 // copyAll runs the workers over all items.
@@ -75,12 +77,16 @@ func (e *engine) copyAll() {
 		wg.Go(func() {
 			w := &worker{scratch: make([]byte, blockBytes)}
 			for e.ctx.Err() == nil {
-				i := e.next.Add(1) - 1
-				if i >= int64(len(e.plan.items)) {
+				from, to := e.grab()
+				switch {
+				case from == to:
 					return
+				case to-from > 1:
+					e.together(w, from, to)
+				default:
+					e.plan.hints.reading(e.plan, from)
+					e.one(w, int32(from))
 				}
-				e.plan.hints.reading(e.plan, int(i))
-				e.one(w, int32(i))
 			}
 		})
 	}
@@ -103,6 +109,11 @@ func (e *engine) one(w *worker, i int32) {
 	default:
 		err = e.copyWhole(w, i)
 	}
+	e.ended(i, err)
+}
+
+// ended books what became of an item.
+func (e *engine) ended(i int32, err error) {
 	var fe *fileError
 	switch {
 	case err == nil:

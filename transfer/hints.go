@@ -28,6 +28,9 @@ type deviceHints struct {
 	running bool
 }
 
+// wholePages is what n bytes of a file take on their way to the disk.
+func wholePages(n int64) int64 { return (n + 4095) &^ 4095 }
+
 // wrote counts bytes; every few MiB a goroutine starts write-back. It waits
 // while more than maxPending has not been handed over.
 func (d *deviceHints) wrote(n int64) {

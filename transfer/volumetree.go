@@ -173,7 +173,7 @@ type volumeTarget struct {
 // WriteAt writes all of p or fails.
 func (f *volumeTarget) WriteAt(p []byte, off int64) (int, error) {
 	n, err := f.file.WriteAt(p, off)
-	f.tree.device.wrote(int64(n))
+	f.tree.device.wrote(wholePages(int64(n)))
 	return n, err
 }
 
