@@ -72,7 +72,7 @@ type hiddenWindow struct{ calls *systemCalls }
 // connectSystem always succeeds; the window is made by serve, which has the thread it belongs to.
 func connectSystem(context.Context) (announcer, error) { return &hiddenWindow{loadSystemCalls()}, nil }
 
-// serve implements announcer.
+// serve implements announcer. It is called once in a process: its callback is never given back.
 func (h *hiddenWindow) serve(ctx context.Context, events chan<- Event) error {
 	runtime.LockOSThread() // a window belongs to the thread that made it
 	defer runtime.UnlockOSThread()
@@ -86,12 +86,12 @@ func (h *hiddenWindow) serve(ctx context.Context, events chan<- Event) error {
 	}), instance: instance, name: name}
 	class.size = uint32(unsafe.Sizeof(class))
 	if atom, _, err := h.calls.registerClass.Call(uintptr(unsafe.Pointer(&class))); atom == 0 {
-		return fmt.Errorf("register window class: %w", err)
+		return fmt.Errorf("register window class: %w: %w", errForGood, err)
 	}
 	defer func() { _, _, _ = h.calls.unregisterClass.Call(uintptr(unsafe.Pointer(name)), instance) }()
 	window, _, err := h.calls.createWindow.Call(0, uintptr(unsafe.Pointer(name)), uintptr(unsafe.Pointer(name)), 0, 0, 0, 0, 0, 0, 0, instance, 0)
 	if window == 0 {
-		return fmt.Errorf("make hidden window: %w", err)
+		return fmt.Errorf("make hidden window: %w: %w", errForGood, err)
 	}
 	const thisSession = 0
 	// Without it there are no screen locks; all else works.
@@ -106,7 +106,7 @@ func (h *hiddenWindow) serve(ctx context.Context, events chan<- Event) error {
 		case 0: // the window was closed
 			return nil
 		case -1:
-			return fmt.Errorf("messages of the hidden window: %w", err)
+			return fmt.Errorf("messages of the hidden window: %w: %w", errForGood, err)
 		}
 		_, _, _ = h.calls.dispatchMessage.Call(uintptr(unsafe.Pointer(&m)))
 	}

@@ -2,6 +2,7 @@ package autolock
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -16,6 +17,9 @@ const (
 func listen(ctx context.Context, listening func(bool)) <-chan Event {
 	return listenTo(ctx, connectSystem, listening)
 }
+
+// errForGood says that there is no use in trying again.
+var errForGood = errors.New("this session announces nothing")
 
 // announcer is a connection to whatever announces events.
 type announcer interface {
@@ -39,7 +43,7 @@ func listenTo(ctx context.Context, connect func(context.Context) (announcer, err
 				err = a.serve(ctx, events)
 				listening(false)
 			}
-			if err == nil || ctx.Err() != nil {
+			if err == nil || errors.Is(err, errForGood) || ctx.Err() != nil {
 				return
 			}
 			select {
