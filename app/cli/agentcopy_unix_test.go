@@ -187,3 +187,25 @@ func TestDumpToASlowReader(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
+
+// TestStoppedClientStopsNobody: a check whose command is stopped (Ctrl-Z) ends nevertheless, so that the writers of the
+// drive go on.
+func TestStoppedClientStopsNobody(t *testing.T) {
+	folder := agentFolder(t)
+	run(t, folder, 0, "mkdir", "a.img:/many")
+	p := start(t, folder, "check", "a.img", "--json")
+	if err := p.command.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	run(t, folder, 0, "mkdir", "a.img:/many/more")
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("a writer waited %v", took)
+	}
+	if err := p.command.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, stderr := p.wait(); code != 0 {
+		t.Errorf("the stopped check: exit code %d\n%s%s", code, out, stderr)
+	}
+}

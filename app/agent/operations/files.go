@@ -40,7 +40,7 @@ func (s *Server) list(ctx context.Context, r *request, out *lines) (any, error) 
 		return nil, err
 	}
 	return nil, view.List(ctx, r.Path, r.Recursive, func(e session.Entry) error {
-		out.send(line{Event: session.Event{Kind: lineEntry}, Entry: &e}, false)
+		out.entry(&e)
 		return ctx.Err()
 	})
 }

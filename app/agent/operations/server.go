@@ -1,7 +1,6 @@
 package operations
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -95,9 +94,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, run operation) {
 func (s *Server) run(w http.ResponseWriter, r *http.Request, work func(ctx context.Context, out *lines) (any, error)) {
 	ctx, id, end := s.jobs.begin(r.Context())
 	defer end()
-	out := &lines{to: bufio.NewWriterSize(w, 64<<10), flush: http.NewResponseController(w).Flush}
 	w.Header().Set("Content-Type", "application/x-ndjson")
-	out.send(line{Event: session.Event{Kind: lineJob}, Job: id}, true)
+	out := newLines(w)
+	out.send(line{Event: session.Event{Kind: lineJob}, Job: id})
 	result, err := work(ctx, out)
 	last := line{Event: session.Event{Kind: lineEnd, Reason: sourceReason(err)}, Problem: problem(because(ctx, err))}
 	if result != nil {
@@ -105,7 +104,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request, work func(ctx conte
 			last.Problem = problem(fmt.Errorf("answer: %w", err))
 		}
 	}
-	out.send(last, true)
+	out.end(last)
 }
 
 // Cancel ends another request. It is not an operation itself.
@@ -116,27 +115,3 @@ func (s *Server) Cancel(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusOK)
 	}
 }
-
-// lines writes an answer. Safe for concurrent use; a client that is gone is noticed by the context of its request.
-type lines struct {
-	mu    sync.Mutex
-	to    *bufio.Writer
-	flush func() error
-}
-
-func (l *lines) send(one line, now bool) {
-	text, err := json.Marshal(one)
-	if err != nil {
-		return // no line of ours
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	_, _ = l.to.Write(append(text, '\n'))
-	if now {
-		_ = l.to.Flush()
-		_ = l.flush()
-	}
-}
-
-// event is a session.Reporter.
-func (l *lines) event(e session.Event) { l.send(line{Event: e}, true) }
