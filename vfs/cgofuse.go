@@ -19,7 +19,12 @@ type cgoRules struct {
 	stalePaths bool
 	// hides: a file that is removed while it is open is renamed to .fuse_hidden... and removed when it is closed (libfuse).
 	hides bool
+	// flags are the attributes that go as flags of a file.
+	flags fat32.Attr
 }
+
+// allFlags are the attributes Windows knows.
+const allFlags = fat32.AttrReadOnly | fat32.AttrHidden | fat32.AttrSystem | fat32.AttrArchive
 
 // cgoFS translates the callbacks of cgofuse into calls of the core. cgofuse knows paths, and handles of
 // what is open; a handle, where there is one, wins. See docs/adr-0301-cgofuse-paths.md.
@@ -107,7 +112,7 @@ func (c *cgoFS) attributes(i *fat32.Info, out *fuse.Stat_t) {
 	}
 	out.Blocks = (out.Size + c.clusterBytes - 1) / c.clusterBytes * c.clusterBytes / 512
 	for _, f := range cgoFlags {
-		if i.Attr&f.attr != 0 {
+		if i.Attr&f.attr&c.rules.flags != 0 {
 			out.Flags |= f.flag
 		}
 	}
@@ -245,7 +250,7 @@ func (c *cgoFS) Chflags(path string, flags uint32) (errc int) {
 	defer c.recovered(&errc)
 	var attr, all fat32.Attr
 	for _, f := range cgoFlags {
-		all |= f.attr
+		all |= f.attr & c.rules.flags
 		if flags&f.flag != 0 {
 			attr |= f.attr
 		}

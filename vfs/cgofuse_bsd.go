@@ -9,10 +9,13 @@ import (
 
 	"github.com/winfsp/cgofuse/fuse"
 	"golang.org/x/sys/unix"
+
+	"coffer/fat32"
 )
 
-// systemRules are the habits of libfuse.
-var systemRules = cgoRules{hides: true}
+// systemRules are the habits of libfuse. Of the flags of a file only "hidden" means the same: others of these numbers mean
+// something else to macOS.
+var systemRules = cgoRules{hides: true, flags: fat32.AttrHidden}
 
 // Probe tells whether drives can be mounted; if not, the error is an ErrNoFUSE and says what to install.
 func Probe() (err error) {
@@ -36,7 +39,7 @@ func cgoArgs(o Options) []string {
 	list := []string{"default_permissions", "nosuid", "nodev", "use_ino", "fsname=" + name, "attr_timeout=0",
 		"entry_timeout=0", "negative_timeout=0"}
 	if runtime.GOOS == "darwin" {
-		list = append(list, "volname="+name, "iosize=1048576", "noappledouble")
+		list = append(list, "volname="+name, "iosize=1048576")
 	}
 	if o.ReadOnly {
 		list = append(list, "ro")

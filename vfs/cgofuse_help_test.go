@@ -19,7 +19,7 @@ func windowsFS(t *testing.T) (*cgoFS, *fat32.Volume, *blocktest.Mem) {
 	t.Helper()
 	dev := blocktest.NewMem(64 << 20)
 	v := openVolume(t, dev, 64<<20)
-	return newCgoFS(newFS(v, Options{}, false), cgoRules{stalePaths: true}), v, dev
+	return newCgoFS(newFS(v, Options{}, false), cgoRules{stalePaths: true, flags: allFlags}), v, dev
 }
 
 // newTestWinDrive gives a script its drive: an empty one, or a read-only one with a file f and a folder d. finish compares
@@ -38,7 +38,7 @@ func newTestWinDrive(t *testing.T, readOnly bool) (d *winDrive, finish func(want
 		if v, err = fat32.Mount(dev, fat32.MountOptions{ReadOnly: true}); err != nil {
 			t.Fatal(err)
 		}
-		c = newCgoFS(newFS(v, Options{ReadOnly: true}, false), cgoRules{stalePaths: true})
+		c = newCgoFS(newFS(v, Options{ReadOnly: true}, false), cgoRules{stalePaths: true, flags: allFlags})
 	}
 	d = newWinDrive(t, c)
 	return d, func(want map[string]string) {

@@ -15,7 +15,7 @@ import (
 )
 
 // systemRules are the habits of WinFsp.
-var systemRules = cgoRules{stalePaths: true}
+var systemRules = cgoRules{stalePaths: true, flags: allFlags}
 
 // installWinFsp is what to do about ErrNoFUSE.
 const installWinFsp = "install WinFsp (winfsp.dev)"
