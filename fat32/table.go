@@ -27,7 +27,7 @@ func (v *Volume) addNodeLocked(n *node, parent *node, slot int32) {
 	}
 	v.table.all = append(v.table.all, n)
 	if len(v.table.all) > keepNodes || v.table.dirBytes > keepDirBytes {
-		v.sweepLocked(64)
+		v.sweepLocked(8)
 	}
 }
 
@@ -45,9 +45,9 @@ func (v *Volume) childLocked(parent *node, slot int32) *node {
 	return n
 }
 
-// evictableLocked: nothing would be lost by forgetting n.
+// evictableLocked: nothing would be lost by forgetting n, or if it is referred to, its content.
 func (v *Volume) evictableLocked(n *node) bool {
-	if n == v.root || n.pins.Load() > 0 || n.refs.Load() > 0 || n.handles > 0 || n.busyGen > v.durable.Load() {
+	if n == v.root || n.pins.Load() > 0 || n.handles > 0 || n.busyGen > v.durable.Load() {
 		return false
 	}
 	if n.dir != nil && (len(n.dir.children) > 0 || n.dir.changed) {
@@ -72,9 +72,14 @@ func (v *Volume) sweepLocked(steps int) {
 			t.hand++
 			continue
 		}
-		if n.dir != nil {
+		referred := n.refs.Load() > 0
+		if n.dir != nil && !(referred && n.unlinked) {
 			t.dirBytes -= int64(len(n.dir.raw))
 			n.dir = nil
+		}
+		if referred {
+			t.hand++
+			continue
 		}
 		v.alloc.drop(n)
 		if n.parent != nil && !n.unlinked {

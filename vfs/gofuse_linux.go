@@ -44,7 +44,7 @@ func newFuseFS(fs *FS) *fuseFS {
 	if fs.options.AllowOther {
 		f.allow = 0o777
 	}
-	f.inodes.init(fs.Root())
+	f.inodes.init(fs.Root(), f.trim)
 	return f
 }
 
@@ -406,6 +406,39 @@ func (f *fuseFS) StatFs(_ unused, _ *fuse.InHeader, out *fuse.StatfsOut) fuse.St
 	*out = fuse.StatfsOut{Bsize: uint32(size), Frsize: uint32(size), NameLen: 255,
 		Blocks: uint64(s.TotalBytes) / size, Bfree: uint64(s.FreeBytes) / size, Bavail: uint64(s.FreeBytes) / size}
 	return fuse.OK
+}
+
+// trimBatch is how many objects the kernel is asked to forget at once.
+const trimBatch = 1024
+
+// trim asks the kernel to forget objects that it does not use. Kernels before 7.45 of the protocol have to be told names,
+// and forget also what is open; so files that are open are left out.
+func (f *fuseFS) trim(ids []uint64) {
+	for len(ids) > 0 {
+		batch := ids[:min(trimBatch, len(ids))]
+		ids = ids[len(batch):]
+		if f.server.PruneNotify(batch) == fuse.ENOSYS {
+			f.trimNames(batch)
+		}
+	}
+}
+
+func (f *fuseFS) trimNames(ids []uint64) {
+	open := make(map[uint64]bool)
+	for _, h := range f.fs.handles.list() {
+		open[h.node.ID()] = true
+	}
+	for _, id := range ids {
+		n, known := f.inodes.hold(id)
+		if !known {
+			continue
+		}
+		if parent, ok := n.Parent(); ok && !open[id] {
+			f.server.EntryNotify(parent.ID(), n.Name())
+			parent.Release()
+		}
+		n.Release()
+	}
 }
 
 // notify tells the kernel about a change it did not make.

@@ -22,6 +22,7 @@ const requestBytes = 1 << 20
 // gofuse is a mount served through go-fuse.
 type gofuse struct {
 	server *fuse.Server
+	raw    fuse.RawFileSystem
 	point  string
 	ended  chan struct{}
 	notify func(*fuse.Server, Change) // nil if nothing changes behind the kernel's back
@@ -47,7 +48,7 @@ func serveFUSE(raw fuse.RawFileSystem, point string, o Options, panicked func(an
 	if err != nil {
 		return nil, err
 	}
-	b := &gofuse{server: server, point: point, ended: make(chan struct{})}
+	b := &gofuse{server: server, raw: raw, point: point, ended: make(chan struct{})}
 	go func() {
 		server.Serve()
 		close(b.ended)
