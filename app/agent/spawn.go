@@ -60,7 +60,7 @@ func launch(executable string) (*starting, error) {
 	var failed error
 	for _, apart := range detached() {
 		cmd := exec.Command(executable, Verb)
-		cmd.Dir, cmd.SysProcAttr = rootFolder(), apart
+		cmd.Dir, cmd.SysProcAttr, cmd.Env = rootFolder(), apart, withoutPreemption(os.Environ())
 		in, err := cmd.StdinPipe()
 		if err != nil {
 			return nil, err
