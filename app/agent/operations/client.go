@@ -44,8 +44,12 @@ func address(name string) string { return "http://agent" + Prefix + name }
 
 // gone is the failure to speak to the agent, or to hear it out.
 func (c *Client) gone(err error) error {
-	return &session.Error{What: "speak to the process that has " + c.image + " unlocked", Err: err,
-		Hint: "`coffer list` shows what is unlocked; if that process has ended, repeat the command"}
+	told := &session.Error{What: "ask the process that has " + c.image + " unlocked", Err: err, Hint: "`coffer list` shows what is unlocked"}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		told.Err = errors.New("it ended before it was done")
+		told.Hint = "what was reported as durable is safe; repeat the command (a copy with --resume)"
+	}
+	return told
 }
 
 // post sends a request. An answer other than 200 is a problem.

@@ -13,6 +13,21 @@ import (
 // stalled is how long a reader of a dump may take nothing while the writers of the drive wait for it.
 const stalled = 30 * time.Second
 
+// flushDrive brings down what programs have written to mapped files, before the container stands still: afterwards it would
+// have to wait.
+func (s *Server) flushDrive(ctx context.Context, image string) error {
+	drive := s.drive()
+	if drive == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, flushPatience)
+	defer cancel()
+	if err := drive.Flush(ctx); err != nil {
+		return &session.Error{What: "flush the drive of " + image, Err: err}
+	}
+	return nil
+}
+
 func (s *Server) check(ctx context.Context, r *request, out *lines) (any, error) {
 	view, err := s.view(r.Image)
 	if err != nil {
@@ -20,6 +35,9 @@ func (s *Server) check(ctx context.Context, r *request, out *lines) (any, error)
 	}
 	if r.Repair {
 		return nil, session.NeedsLock("repair", r.Image)
+	}
+	if err := s.flushDrive(ctx, r.Image); err != nil {
+		return nil, err
 	}
 	result, err := view.Check(ctx, session.CheckRequest{Report: out.event})
 	if result == nil {
@@ -33,6 +51,9 @@ func (s *Server) salvage(ctx context.Context, r *request, out *lines) (any, erro
 	if err != nil {
 		return nil, err
 	}
+	if err := s.flushDrive(ctx, r.Image); err != nil {
+		return nil, err
+	}
 	result, err := view.Salvage(ctx, session.CheckRequest{SalvageTo: r.Folder, Typed: r.Typed, Report: out.event})
 	if result == nil {
 		return nil, err
@@ -42,7 +63,10 @@ func (s *Server) salvage(ctx context.Context, r *request, out *lines) (any, erro
 
 // dump answers with the decrypted payload.
 func (s *Server) dump(w http.ResponseWriter, r *http.Request) {
-	s.bytes(w, r, func(ctx context.Context, view *session.Session, _ *request, to *body) error {
+	s.bytes(w, r, func(ctx context.Context, view *session.Session, q *request, to *body) error {
+		if err := s.flushDrive(ctx, q.Image); err != nil {
+			return err
+		}
 		to.deadline = stalled
 		to.w.Header().Set(headerSize, strconv.FormatInt(view.PayloadBytes(), 10))
 		return view.Dump(ctx, to, nil)
