@@ -26,6 +26,12 @@ func useDrive(how, path string) error {
 		if err := os.Chdir(path); err != nil {
 			return err
 		}
+	case "root":
+		if err := unix.Chroot(path); err != nil {
+			return err
+		}
+	case "run":
+		// The program itself is on the drive.
 	case "read", "write", "append":
 		flag := map[string]int{"read": os.O_RDONLY, "write": os.O_RDWR, "append": os.O_WRONLY | os.O_APPEND}[how]
 		f, err := os.OpenFile(path, flag, 0)
@@ -174,6 +180,28 @@ func TestUsers(t *testing.T) {
 			}
 		})
 	}
+	t.Run("root", func(t *testing.T) {
+		pid, stop := startUser(t, "root", folder)
+		defer stop()
+		if got := usersOf(m, pid); len(got) != 1 || got[0].Path != folder || got[0].Write {
+			t.Errorf("got %+v", got)
+		}
+	})
+	t.Run("run", func(t *testing.T) {
+		content, err := os.ReadFile(program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := filepath.Join(folder, "program.exe")
+		if err := os.WriteFile(own, content, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		pid, stop := startCommand(t, exec.Command(own), []string{useEnv + "=run /"})
+		defer stop()
+		if got := usersOf(m, pid); len(got) != 1 || got[0] != (User{PID: pid, Program: "program.exe", Path: own}) {
+			t.Errorf("got %+v", got)
+		}
+	})
 	t.Run("deleted", func(t *testing.T) {
 		pid, _ := startUser(t, "deleted", file)
 		if got := usersOf(m, pid); len(got) != 1 || !got[0].Write {
