@@ -37,13 +37,14 @@ type behind struct {
 type behindPiece struct {
 	p   []byte
 	off int64
+	buf *[behindPart]byte // p is the beginning of it; from behindPool
 }
 
 func (w *behindPiece) overlaps(off, n int64) bool {
 	return w.off < off+n && off < w.off+int64(len(w.p))
 }
 
-var behindPool = sync.Pool{New: func() any { return make([]byte, behindPart) }}
+var behindPool = sync.Pool{New: func() any { return new([behindPart]byte) }}
 
 func newBehind(dev Device, failed func(error)) *behind {
 	b := &behind{Device: dev, failed: failed}
@@ -59,9 +60,9 @@ func (b *behind) write(p []byte, off int64) (int, error) {
 	done := 0
 	for done < len(p) {
 		part := p[done:min(len(p), done+behindPart)]
-		buf := behindPool.Get().([]byte)
-		copy(buf, part)
-		if err := b.add(&behindPiece{buf[:len(part)], off + int64(done)}); err != nil {
+		buf := behindPool.Get().(*[behindPart]byte)
+		copy(buf[:], part)
+		if err := b.add(&behindPiece{buf[:len(part)], off + int64(done), buf}); err != nil {
 			return done, err
 		}
 		done += len(part)
@@ -77,7 +78,7 @@ func (b *behind) add(w *behindPiece) error {
 		b.cond.Wait()
 	}
 	if b.err != nil {
-		behindPool.Put(w.p[:behindPart])
+		behindPool.Put(w.buf)
 		return b.err
 	}
 	b.parts = append(b.parts, w)
@@ -109,7 +110,7 @@ func (b *behind) work() {
 		b.parts = b.parts[1:]
 		b.done++
 		b.count.Add(-1)
-		behindPool.Put(w.p[:behindPart])
+		behindPool.Put(w.buf)
 		b.cond.Broadcast()
 	}
 	b.running = false

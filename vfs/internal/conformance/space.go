@@ -21,7 +21,7 @@ func statfs(t *testing.T, dir string) {
 	var before, after syscall.Statfs_t
 	write(t, filepath.Join(dir, "first"), "") // the folder need not grow for the next
 	must(t, syscall.Statfs(dir, &before))
-	if before.Bsize < 512 || before.Blocks == 0 || before.Bfree > before.Blocks || before.Bavail != before.Bfree {
+	if before.Bsize < 512 || before.Blocks == 0 || before.Bfree > before.Blocks || uint64(before.Bavail) != before.Bfree {
 		t.Errorf("%+v", before)
 	}
 	must(t, os.WriteFile(filepath.Join(dir, "ten"), make([]byte, 10*int(before.Bsize)), 0o600))
