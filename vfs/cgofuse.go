@@ -62,7 +62,7 @@ func (c *cgoFS) recovered(errc *int) {
 
 // find returns the object at a path, with a reference.
 func (c *cgoFS) find(path string) (Node, error) {
-	if n, ok := c.hidden.get(path); ok {
+	if n, ok := c.hiddenFile(path); ok {
 		return n, nil
 	}
 	n, err := c.fs.Find(path)

@@ -17,9 +17,13 @@ import (
 // the hidden name is one in memory for the file that goes on under its handle.
 type hiddenFiles struct {
 	mu    sync.RWMutex
-	paths map[string]Node // with a reference
-	last  uint32          // counter in the last hidden name
+	names map[string]hiddenFile
+	last  uint32 // counter in the last hidden name
 }
+
+// hiddenFile is a removed file and the folder libfuse believes it in, which may itself be called otherwise by now, or be
+// removed. Both come with a reference.
+type hiddenFile struct{ file, folder Node }
 
 // hiddenPrefix and the number of a node and a counter, eight hexadecimal digits each, are libfuse's names.
 const hiddenPrefix = ".fuse_hidden"
@@ -40,37 +44,61 @@ func hiddenCounter(name string) (uint32, bool) {
 // hiddenAhead is how far libfuse's counter may be ahead of the last one seen: it counts names it gives up, too.
 const hiddenAhead = 1 << 12
 
-// get returns the file that has a hidden name, with a reference.
-func (h *hiddenFiles) get(path string) (Node, bool) {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	n, ok := h.paths[path]
-	if ok {
-		n = n.Hold()
+// hiddenFile returns the file that has a hidden name, with a reference.
+func (c *cgoFS) hiddenFile(path string) (Node, bool) {
+	_, name := splitLast(path)
+	if !strings.HasPrefix(name, hiddenPrefix) {
+		return Node{}, false
 	}
-	return n, ok
+	c.hidden.mu.RLock()
+	defer c.hidden.mu.RUnlock()
+	h, ok := c.hidden.names[name]
+	if !ok || !c.isFolder(path, h.folder) {
+		return Node{}, false
+	}
+	return h.file.Hold(), true
 }
 
-// drop forgets a hidden name and reports whether there was one.
-func (h *hiddenFiles) drop(path string) bool {
-	h.mu.Lock()
-	n, ok := h.paths[path]
-	delete(h.paths, path)
-	h.mu.Unlock()
+// isFolder reports whether folder is what the last name of path lies in.
+func (c *cgoFS) isFolder(path string, folder Node) bool {
+	if folder.Removed() {
+		return true // libfuse has no path for it that leads anywhere
+	}
+	parent, _, err := c.fs.FindParent(path)
+	if err != nil {
+		return false
+	}
+	defer parent.Release()
+	return parent.ID() == folder.ID()
+}
+
+// dropHidden forgets a hidden name and reports whether there was one.
+func (c *cgoFS) dropHidden(path string) bool {
+	n, ok := c.hiddenFile(path)
+	if !ok {
+		return false
+	}
+	n.Release()
+	_, name := splitLast(path)
+	c.hidden.mu.Lock()
+	h, ok := c.hidden.names[name]
+	delete(c.hidden.names, name)
+	c.hidden.mu.Unlock()
 	if ok {
-		n.Release()
+		h.file.Release()
+		h.folder.Release()
 	}
 	return ok
 }
 
-// add gives the file n a hidden name and takes its reference over.
-func (h *hiddenFiles) add(path string, n Node, counter uint32) {
+// add gives a file a hidden name.
+func (h *hiddenFiles) add(name string, f hiddenFile, counter uint32) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.paths == nil {
-		h.paths = map[string]Node{}
+	if h.names == nil {
+		h.names = map[string]hiddenFile{}
 	}
-	h.paths[path] = n
+	h.names[name] = f
 	h.last = counter
 }
 
@@ -99,15 +127,17 @@ func (c *cgoFS) hide(oldPath, newPath string) (done bool, err error) {
 		n.Release()
 		return false, nil
 	}
-	parent, _, err := c.fs.FindParent(oldPath)
-	if err == nil {
-		err = c.fs.Unlink(parent, oldName)
-		parent.Release()
-	}
-	if err != nil && !(errors.Is(err, fat32.ErrNotExist) && n.Removed()) {
+	folder, _, err := c.fs.FindParent(oldPath)
+	if err != nil {
 		n.Release()
 		return true, err
 	}
-	c.hidden.add(newPath, n, counter)
+	err = c.fs.Unlink(folder, oldName)
+	if err != nil && !(errors.Is(err, fat32.ErrNotExist) && n.Removed()) {
+		n.Release()
+		folder.Release()
+		return true, err
+	}
+	c.hidden.add(newName, hiddenFile{n, folder}, counter)
 	return true, nil
 }

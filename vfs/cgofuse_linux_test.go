@@ -110,6 +110,14 @@ func TestHiddenFiles(t *testing.T) {
 		if names := hiddenNames(t, v, "/sub"); len(names) > 0 {
 			t.Fatalf("the container holds %q", names)
 		}
+		for _, to := range []string{"moved", "sub"} { // its folder may get another name, more than once
+			useRemoved(t, f)
+			if err := os.Rename(sub, filepath.Join(m.Point(), to)); err != nil {
+				t.Fatal(err)
+			}
+			sub = filepath.Join(m.Point(), to)
+			path = filepath.Join(sub, "f")
+		}
 		useRemoved(t, f)
 		want := 0
 		if round%2 == 1 {

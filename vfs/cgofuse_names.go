@@ -96,7 +96,7 @@ func (c *cgoFS) Mkdir(path string, _ uint32) (errc int) {
 // Unlink removes a file; who has it open keeps it.
 func (c *cgoFS) Unlink(path string) (errc int) {
 	defer c.recovered(&errc)
-	if c.hidden.drop(path) {
+	if c.dropHidden(path) {
 		return 0
 	}
 	dir, name, err := c.place(path)
