@@ -228,6 +228,28 @@ func TestRawDocumented(t *testing.T) {
 	}
 }
 
+// TestReadmeDrive runs what the first page of the documentation shows about drives.
+func TestReadmeDrive(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile("(?s)\n## A drive\n\n```sh\n(.*?)```").FindStringSubmatch(string(text))
+	if found == nil || !strings.Contains(found[1], "coffer unlock photos.img ~/photos") {
+		t.Fatalf("the commands are not where this test looks: %q", found)
+	}
+	l := newRawLab(t)
+	l.write("home/Pictures/a.jpg", randomBytes(100_000, 9))
+	l.ordinary()
+	out := l.do(found[1])
+	for _, line := range []string{"/home/photos\n", "photos.img", "locked "} {
+		if !strings.Contains(out, line) {
+			t.Errorf("%q is not in:\n%s", line, out)
+		}
+	}
+	l.do("test ! -e ~/photos; coffer unlock photos.img ~/photos; cmp ~/Pictures/a.jpg ~/photos/Pictures/a.jpg; coffer lock ~/photos")
+}
+
 // TestRawKilledUnderFuse2fs kills the agent while fuse2fs has the device: the stale mount is cleaned up, e2fsck is content,
 // and what was synced is there.
 func TestRawKilledUnderFuse2fs(t *testing.T) {
