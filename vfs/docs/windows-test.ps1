@@ -25,7 +25,7 @@ $Result = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPat
 $folder = Join-Path $Work ('coffer-test-' + [guid]::NewGuid().ToString('N').Substring(0, 8))
 [void](New-Item -ItemType Directory -Path $folder)
 $image = Join-Path $folder 'test.img'
-$password = [guid]::NewGuid().ToString() + [guid]::NewGuid().ToString()
+$script:password = [guid]::NewGuid().ToString() + [guid]::NewGuid().ToString()
 $script:passed = 0
 $script:failed = @()
 $script:lines = New-Object System.Collections.Generic.List[string]
@@ -36,7 +36,7 @@ function Say([string]$line) { $script:lines.Add($line); Write-Host $line }
 function Run-Coffer {
     $old = $ErrorActionPreference
     $ErrorActionPreference = 'Continue'
-    try { $script:out = ($password | & $Coffer @args 2>&1 | ForEach-Object { "$_" }) -join "`n" }
+    try { $script:out = ($script:password | & $Coffer @args 2>&1 | ForEach-Object { "$_" }) -join "`n" }
     finally { $ErrorActionPreference = $old }
     return $LASTEXITCODE
 }
@@ -112,8 +112,10 @@ Check 'create a container' {
     Expect-Exit 0 (Run-Coffer create $image --size 1GiB --label TESTDRIVE --kdf-memory 64MiB --password-stdin)
 }
 Check 'a wrong password is exit code 3' {
-    $script:out = ('wrong' | & $Coffer unlock $image --password-stdin 2>&1 | ForEach-Object { "$_" }) -join "`n"
-    Expect-Exit 3 $LASTEXITCODE
+    $good = $script:password
+    $script:password = 'wrong'
+    try { $code = Run-Coffer ls "${image}:/" --password-stdin } finally { $script:password = $good }
+    Expect-Exit 3 $code
 }
 if (-not $winfsp) {
     Check 'without WinFsp, unlock is exit code 10 and says what to install' {
@@ -227,7 +229,7 @@ Check 'sizes: reserved, beyond the drive, beyond 4 GiB' {
     $f.Close(); [IO.File]::Delete("${root}big.bin")
 }
 Check 'memory-mapped writing and reading' {
-    $map = [IO.MemoryMappedFiles.MemoryMappedFile]::CreateFromFile("${root}map.bin", 'Create', $null, 1000000)
+    $map = [IO.MemoryMappedFiles.MemoryMappedFile]::CreateFromFile("${root}map.bin", 'Create', [NullString]::Value, 1000000)
     $view = $map.CreateViewAccessor(); $view.Write(999990, [long]81985529216486895); $view.Flush(); $view.Dispose(); $map.Dispose()
     Expect 81985529216486895 ([BitConverter]::ToInt64([IO.File]::ReadAllBytes("${root}map.bin"), 999990)) 'value'
 }
