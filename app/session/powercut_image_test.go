@@ -135,7 +135,7 @@ func (r *recorder) complete(t testing.TB) {
 // be missing from the logs.
 func TestRecorderKnowsEveryCall(t *testing.T) {
 	recorded := []string{"WriteAt", "Sync", "Truncate", "Discard", "Punch", "Close"}
-	harmless := []string{"ReadAt", "Size", "Path", "ReadOnly", "AllocatedBytes", "FreeBytes", "StartWriteback", "Prefetch", "DropCache"}
+	harmless := []string{"ReadAt", "Size", "Path", "ReadOnly", "AllocatedBytes", "FreeBytes", "StartWriteback", "Prefetch", "DropCache", "Traffic"}
 	creation := []string{"SyncName", "Abandon"} // before a recording can begin
 	trace := reflect.TypeFor[*recorder]()
 	for _, name := range recorded {
