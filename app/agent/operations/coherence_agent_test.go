@@ -149,9 +149,8 @@ func (w *world) agentBusy(i *item) {
 	case 5:
 		w.expect(w.client.Mkdir(ctx, "/over", false))
 		defer func() { w.expect(w.client.Remove(ctx, "/over", true)) }()
-		record, err = w.copy(session.CopyRequest{Sources: []session.Place{{Path: filepath.Join(w.scratch, "new")}}, Destination: w.place("/over/f")})
+		_, err = w.copy(session.CopyRequest{Sources: []session.Place{{Path: filepath.Join(w.scratch, "new")}}, Destination: w.place("/over/f")})
 		w.expect(err)
-		record = nil
 		_, err = w.client.Move(ctx, []session.Place{w.place("/over/f")}, w.place(p), true)
 	}
 	switch {
