@@ -291,7 +291,7 @@ func TestRawJournal(t *testing.T) {
 losetup /dev/loop0 device/disk || exit 3
 mount -t ext4 -o commit=1 /dev/loop0 /mnt || exit 4
 for i in $(seq 10000); do
-  mkdir -p /mnt/d$((i % 7)) && head -c $((i * 7919 % 300000)) /dev/urandom > /mnt/d$((i % 7))/f$i &&
+  mkdir -p /mnt/d$((i % 7)) && head -c $((i * 7919 % 100000)) /dev/urandom > /mnt/d$((i % 7))/f$i &&
   sync /mnt/d$((i % 7))/f$i && (cd /mnt && sha256sum d$((i % 7))/f$i) > line && cat line >> synced || exit 5
 done
 `))
@@ -309,7 +309,7 @@ done
 	ended := make(chan error, 1)
 	go func() { ended <- writer.Wait() }()
 	deadline := time.Now().Add(2 * time.Minute)
-	for l.synced() < 40 {
+	for l.synced() < 25 {
 		select {
 		case err := <-ended:
 			t.Fatalf("the writer ended after %d files: %v\n%s", l.synced(), err, said.String())
