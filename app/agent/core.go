@@ -35,7 +35,8 @@ type core struct {
 	used  atomic.Int64 // last use that did not come through the drive, in ns since began
 	meter meter
 
-	locking sync.Mutex // one attempt to lock at a time
+	locking sync.Mutex  // one attempt to lock at a time
+	forced  atomic.Bool // a forced one has begun or waits for its turn
 	mu      sync.Mutex
 	jobs    map[*job]struct{}
 	closing bool          // no new jobs
@@ -111,6 +112,9 @@ const (
 // and the drive is taken from the programs that use it; what they have written is kept. It returns when all is done. After
 // the container is locked every call returns the result of the first.
 func (c *core) lock(ctx context.Context, force bool, reason string) error {
+	if force {
+		c.forced.Store(true)
+	}
 	c.locking.Lock()
 	defer c.locking.Unlock()
 	select {

@@ -126,7 +126,7 @@ func (c *core) unmount(ctx context.Context, force bool) error {
 	}
 	var err error
 	if c.settings.Raw && !force {
-		err = unmountRaw(ctx, c.mount)
+		err = c.unmountRaw(ctx)
 	} else {
 		err = c.mount.Unmount(ctx, force)
 	}

@@ -15,12 +15,12 @@ const (
 	rawStep     = 50 * time.Millisecond
 )
 
-// unmountRaw is an unforced unmounting of a raw drive that waits for such a program to end.
-func unmountRaw(ctx context.Context, mount *vfs.Mount) error {
+// unmountRaw is an unforced unmounting of a raw drive that waits for such a program to end, unless somebody is in a hurry.
+func (c *core) unmountRaw(ctx context.Context) error {
 	deadline := time.Now().Add(rawPatience)
 	for {
-		err := mount.Unmount(ctx, false)
-		if !errors.Is(err, vfs.ErrBusy) || time.Now().After(deadline) {
+		err := c.mount.Unmount(ctx, false)
+		if !errors.Is(err, vfs.ErrBusy) || c.forced.Load() || time.Now().After(deadline) {
 			return err
 		}
 		select {

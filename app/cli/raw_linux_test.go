@@ -349,3 +349,38 @@ func (l *rawLab) synced() int {
 	}
 	return bytes.Count(text, []byte("\n"))
 }
+
+// TestRawLockWaits: an unforced lock waits for the program of an inner drive that was unmounted, says after a while who
+// is in the way when it does not end, and gives way at once to SIGTERM.
+func TestRawLockWaits(t *testing.T) {
+	l := newRawLab(t)
+	l.do("coffer create w.img --size 32MiB; mkdir device drive; coffer unlock --raw w.img device")
+	hold := func(seconds string) {
+		l.do("sleep " + seconds + " <> device/disk >&- 2>&- & sleep 0.2")
+	}
+	hold("1.5")
+	begin := time.Now()
+	l.do("coffer lock w.img")
+	if took := time.Since(begin); took < time.Second {
+		t.Errorf("locked after %v, while a program still had the device", took)
+	}
+	l.do("coffer unlock --raw w.img device")
+	hold("30")
+	out, err := l.try("coffer lock w.img")
+	if err == nil || !regexp.MustCompile(`in use by sleep \(process [0-9]+\), which writes .*/device/disk`).MatchString(out) {
+		t.Errorf("%v: %s", err, out)
+	}
+	pid, waiting := l.agent(), make(chan error, 1)
+	go func() {
+		_, err := l.try("coffer lock w.img")
+		waiting <- err
+	}()
+	time.Sleep(time.Second)
+	begin = time.Now()
+	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	ended(t, pid, 5*time.Second)
+	t.Logf("ended %v after SIGTERM", time.Since(begin))
+	<-waiting
+}
