@@ -40,12 +40,18 @@ func (p Place) Absolute() (Place, error) {
 	if p.Inside() || filepath.IsAbs(p.Path) {
 		return p, nil
 	}
-	working, err := os.Getwd()
+	absolute, err := filepath.Abs(p.Path)
 	if err != nil {
 		return p, &Error{What: "copy", Err: err}
 	}
-	// Not filepath.Join, which would take away what matters at the end: a separator, or a dot.
-	p.Typed, p.Path = p.Path, working+string(filepath.Separator)+p.Path
+	// What matters at the end of a path and Abs takes away: a dot, which means the content, and a separator.
+	switch base := filepath.Base(p.Path); {
+	case base == "." || base == "..":
+		absolute += string(filepath.Separator) + "."
+	case p.Folder && !os.IsPathSeparator(absolute[len(absolute)-1]):
+		absolute += string(filepath.Separator)
+	}
+	p.Typed, p.Path = p.Path, absolute
 	return p, nil
 }
 

@@ -2,7 +2,9 @@ package session
 
 import (
 	"errors"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -78,4 +80,32 @@ func FuzzParsePlace(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestAbsolutePlaces: what a person wrote means the same in a process with another working folder.
+func TestAbsolutePlaces(t *testing.T) {
+	folder := t.TempDir()
+	t.Chdir(folder)
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	slash := string(filepath.Separator)
+	for typed, want := range map[string]string{
+		"a": here + slash + "a", "a/b/": here + slash + filepath.Join("a", "b") + slash, "a/.": here + slash + "a" + slash + ".",
+		".": here + slash + ".", "..": filepath.Dir(here) + slash + ".", "./a": here + slash + "a", here: here, here + slash: here + slash,
+	} {
+		place, err := ParsePlace(typed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := place.Absolute()
+		if err != nil || got.Path != want || got.Folder != place.Folder || got.String() != typed {
+			t.Errorf("%q: %+v, %v; want the path %q, shown as typed", typed, got, err, want)
+		}
+	}
+	inside := Place{Image: "a.img", Path: "/x"}
+	if got, err := inside.Absolute(); err != nil || got != inside {
+		t.Errorf("a place inside became %+v, %v", got, err)
+	}
 }
