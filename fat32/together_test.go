@@ -32,13 +32,12 @@ func TestWriteUnnamed(t *testing.T) {
 			dev := &countingDevice{Mem: format(t, 40<<20, fat32.FormatOptions{ClusterSize: cluster})}
 			v := mount(t, dev)
 			v.StatFS()
-			free := v.StatFS().FreeBytes
 			var contents [][]byte
 			for i, n := range []int{1000, 0, 1, 512, 4096, 4097, 70000, 300000, 3, 0, 9999} {
 				contents = append(contents, pattern(i, n))
 			}
 			put(t, v, "/first", []byte("x")) // the volume is marked as in use
-			free = v.StatFS().FreeBytes
+			free := v.StatFS().FreeBytes
 			before := dev.writes.Load()
 			files, err := v.WriteUnnamed(contents)
 			must(t, err)

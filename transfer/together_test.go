@@ -78,9 +78,7 @@ func TestGroup(t *testing.T) {
 	e.job.tune.resumableBytes = blockBytes
 	e.plan.target = &volumeTree{}
 	e.plan.folders = []folder{{}, {failed: true}}
-	for _, it := range []item{{}, {size: togetherFile}, {flags: flagReplace}, {}, {size: togetherFile + 1}, {flags: flagCut}, {flags: flagJoin}, {flags: flagResumed}, {folder: 1}, {}} {
-		e.plan.items = append(e.plan.items, it)
-	}
+	e.plan.items = []item{{}, {size: togetherFile}, {flags: flagReplace}, {}, {size: togetherFile + 1}, {flags: flagCut}, {flags: flagJoin}, {flags: flagResumed}, {folder: 1}, {}}
 	var spans []string
 	for from, to := e.grab(); from < to; from, to = e.grab() {
 		spans = append(spans, fmt.Sprint(from, "-", to))
