@@ -99,13 +99,13 @@ drive_torture() {
   if [ -z "${DRIVE_ONLY:-}" ] || [ "$DRIVE_ONLY" = exercise ]; then
     step "the drive: ${DRIVE_OPERATIONS:-100000} random operations x 8 seeds against a model"
     drive_unlock 1GiB
-    as "$work/bin/exercise" -dir "$work/drive" -fat -operations "${DRIVE_OPERATIONS:-100000}" -seeds 4 -parallel 2 || die "the exerciser found a difference"
+    as "$work/bin/exercise" -dir "$work/drive" -fat -leave -operations "${DRIVE_OPERATIONS:-100000}" -seeds 4 -parallel 2 || die "the exerciser found a difference"
     drive_verdict "exerciser"
   fi
   if [ -z "${DRIVE_ONLY:-}" ] || [ "$DRIVE_ONLY" = fio ]; then
     step "the drive: fio randrw with verify over ${DRIVE_FIO_SIZE:-2g}"
     drive_unlock 5GiB
-    as fio --name=verify --directory="$work/drive" --rw=randrw --bsrange=512-256k --bs_unaligned --size="${DRIVE_FIO_SIZE:-2g}" --ioengine=psync \
+    as fio --name=verify --directory="$work/drive" --rw=randrw --bsrange=1k-256k --size="${DRIVE_FIO_SIZE:-2g}" --ioengine=psync \
       --verify=crc32c --do_verify=1 --verify_fatal=1 --randrepeat=0 --fallocate=none --end_fsync=1 --output="$work/fio.out" || die "fio: $(cat "$work/fio.out")"
     grep -E 'READ|WRITE' "$work/fio.out"
     drive_verdict "fio"
@@ -114,7 +114,7 @@ drive_torture() {
     step "the drive: 20 processes in one folder for $seconds s"
     drive_unlock 3GiB
     for n in $(seq 20); do
-      as "$work/bin/exercise" -dir "$work/drive" -fat -seconds "$seconds" -kind "$([ $((n % 3)) -eq 0 ] && echo file || echo tree)" -seed $((RANDOM * 40 + n)) &
+      as "$work/bin/exercise" -dir "$work/drive" -fat -leave -seconds "$seconds" -kind "$([ $((n % 3)) -eq 0 ] && echo file || echo tree)" -seed $((RANDOM * 40 + n)) &
       pids+=($!)
     done
     for pid in "${pids[@]}"; do wait "$pid" || die "a stress process found a difference"; done
@@ -123,7 +123,7 @@ drive_torture() {
   if [ -z "${DRIVE_ONLY:-}" ] || [ "$DRIVE_ONLY" = bonnie ]; then
     step "the drive: bonnie++"
     drive_unlock 5GiB
-    as bonnie++ -d "$work/drive" -r 1024 -s 2048 -n 8:20000:0:4 -m drive -q > "$work/bonnie.csv" 2> "$work/bonnie.err" || die "bonnie++: $(cat "$work/bonnie.err")"
+    as bonnie++ -d "$work/drive" -r 1024 -s 2048 -f 1 -n 8:20000:0:4 -m drive -q > "$work/bonnie.csv" 2> "$work/bonnie.err" || die "bonnie++: $(cat "$work/bonnie.err")"
     [ -s "$work/bonnie.csv" ] || die "bonnie++ did not come to the end"
     cat "$work/bonnie.csv"
     drive_verdict "bonnie++"

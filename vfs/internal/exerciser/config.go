@@ -26,7 +26,9 @@ type Config struct {
 	// Remount, if not nil, is called now and then with everything closed; the file system may be taken away and brought
 	// back meanwhile. Everything must be as it was.
 	Remount func() error
-	System  System // nil: OS()
+	// Leave keeps everything as it is at the end, for a check of a file system with something in it.
+	Leave  bool
+	System System // nil: OS()
 }
 
 func (c *Config) fill() {

@@ -54,6 +54,9 @@ func File(ctx context.Context, c Config) error {
 	if err := x.closeAll(); err != nil {
 		return x.fail(err, "close everything")
 	}
+	if c.Leave {
+		return nil
+	}
 	if err := x.System.Remove(x.path); err != nil {
 		return x.fail(err, "remove %s", x.path)
 	}

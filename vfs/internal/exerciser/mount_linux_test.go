@@ -55,6 +55,7 @@ const (
 	freshVariable = "COFFER_EXERCISER_FRESH" // "1": make it first
 	imageVariable = "COFFER_EXERCISER_IMAGE"
 	pointVariable = "COFFER_EXERCISER_POINT"
+	bytesVariable = "COFFER_EXERCISER_BYTES" // usable ones of a fresh volume
 )
 
 func TestMain(m *testing.M) {
@@ -106,7 +107,11 @@ func openVolume(ctx context.Context, image string, kind int, fresh bool) (device
 	}
 	credential := container.Credential{Password: password, Slot: container.AnySlot}
 	if fresh {
-		device, err = container.Create(ctx, image, container.CreateOptions{UsableBytes: volumes[kind].usableBytes, KDF: kdf.Cost{Kind: "pbkdf2", Iterations: 1000}}, credential)
+		usableBytes, perr := strconv.ParseInt(os.Getenv(bytesVariable), 10, 64)
+		if perr != nil {
+			return nil, nil, perr
+		}
+		device, err = container.Create(ctx, image, container.CreateOptions{UsableBytes: usableBytes, KDF: kdf.Cost{Kind: "pbkdf2", Iterations: 1000}}, credential)
 		if err == nil {
 			_, err = fat32.Format(ctx, device, volumes[kind].format)
 		}
@@ -123,6 +128,7 @@ func openVolume(ctx context.Context, image string, kind int, fresh bool) (device
 // drive is an encrypted volume that can be mounted again and again.
 type drive struct {
 	kind         int
+	usableBytes  int64
 	image, point string
 	fresh        string
 	server       *exec.Cmd
@@ -132,7 +138,8 @@ type drive struct {
 
 func (d *drive) up() error {
 	d.server = exec.Command(os.Args[0])
-	d.server.Env = append(os.Environ(), serveVariable+"="+strconv.Itoa(d.kind), freshVariable+"="+d.fresh, imageVariable+"="+d.image, pointVariable+"="+d.point)
+	d.server.Env = append(os.Environ(), serveVariable+"="+strconv.Itoa(d.kind), freshVariable+"="+d.fresh, imageVariable+"="+d.image, pointVariable+"="+d.point,
+		bytesVariable+"="+strconv.FormatInt(d.usableBytes, 10))
 	d.server.Stderr = os.Stderr
 	d.fresh = ""
 	in, err := d.server.StdinPipe()
@@ -168,11 +175,16 @@ func (d *drive) down() error {
 
 func newDrive(t *testing.T, kind int) *drive {
 	t.Helper()
+	return newSizedDrive(t, kind, volumes[kind].usableBytes)
+}
+
+func newSizedDrive(t *testing.T, kind int, usableBytes int64) *drive {
+	t.Helper()
 	if err := vfs.Probe(); err != nil {
 		t.Fatalf("this test needs FUSE, Debian package fuse3, and /dev/fuse: %v", err)
 	}
 	dir := t.TempDir()
-	d := &drive{kind: kind, image: filepath.Join(dir, "image"), point: filepath.Join(dir, "drive"), fresh: "1"}
+	d := &drive{kind: kind, usableBytes: usableBytes, image: filepath.Join(dir, "image"), point: filepath.Join(dir, "drive"), fresh: "1"}
 	if err := d.up(); err != nil {
 		t.Fatal(err)
 	}

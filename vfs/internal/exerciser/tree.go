@@ -65,7 +65,7 @@ func Tree(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
-	if err := x.closeAll(); err != nil {
+	if err := x.closeAll(); err != nil || c.Leave {
 		return err
 	}
 	return x.removeAll(x.top)
