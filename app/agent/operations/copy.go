@@ -15,6 +15,7 @@ func (s *Server) copy(w http.ResponseWriter, r *http.Request) {
 	if read(w, r, &q) {
 		s.run(w, r, func(ctx context.Context, out *lines) (any, error) {
 			q.Report = out.event
+			defer s.umasks.wear(q.Umask)()
 			record, err := s.runCopy(ctx, &q)
 			if record == nil {
 				return nil, err
@@ -54,7 +55,7 @@ func (s *Server) runCopy(ctx context.Context, q *copyRequest) (*session.Record, 
 // copy runs a copy in the agent. peer is the process that has the container of the sources; "": the agent itself, or the
 // sources are on the host.
 func (c *Client) copy(ctx context.Context, r session.CopyRequest, peer string) (*session.Record, error) {
-	q, report := copyRequest{CopyRequest: r, Peer: peer}, r.Report
+	q, report := copyRequest{CopyRequest: r, Peer: peer, Umask: ownUmask()}, r.Report
 	q.Sources = make([]session.Place, len(r.Sources))
 	var err error
 	for i, source := range r.Sources {

@@ -22,6 +22,7 @@ type Server struct {
 	drive   func() Drive
 	reach   func(peer string) (http.RoundTripper, error)
 	jobs    jobs
+	umasks  umasks
 
 	sourceOnce  sync.Once
 	sourceFiles session.Elsewhere

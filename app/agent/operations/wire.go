@@ -55,6 +55,8 @@ type copyRequest struct {
 	session.CopyRequest
 	// Peer is who has the container of the sources, when that is another process.
 	Peer string `json:"peer,omitempty"`
+	// Umask is the file mode creation mask of who asks, for files on the host; -1: none.
+	Umask int `json:"umask"`
 }
 
 // copyResult is a record with what is never stored: the names of what failed.
