@@ -13,6 +13,9 @@ import (
 // stalled is how long a reader of a dump may take nothing while the writers of the drive wait for it.
 const stalled = 30 * time.Second
 
+// parting is how long a cancelled answer of plain bytes may take to say why it ends.
+const parting = 300 * time.Millisecond
+
 // flushDrive brings down what programs have written to mapped files, before the container stands still: afterwards it would
 // have to wait.
 func (s *Server) flushDrive(ctx context.Context, image string) error {
@@ -86,7 +89,10 @@ func (s *Server) bytes(w http.ResponseWriter, r *http.Request, work func(context
 	}
 	ctx, _, end := s.jobs.begin(r.Context())
 	defer end()
-	to := &body{w: w, control: http.NewResponseController(w)}
+	to := &body{ctx: ctx, w: w, control: http.NewResponseController(w)}
+	// A reader that takes nothing must not hold a job that is cancelled: the container may be standing still for it.
+	release := context.AfterFunc(ctx, func() { _ = to.control.SetWriteDeadline(time.Now().Add(parting)) })
+	defer release()
 	err = because(ctx, work(ctx, view, &q, to))
 	switch {
 	case err != nil && !to.begun:
@@ -103,6 +109,7 @@ func (s *Server) bytes(w http.ResponseWriter, r *http.Request, work func(context
 
 // body is the body of an answer that is plain bytes.
 type body struct {
+	ctx      context.Context
 	w        http.ResponseWriter
 	control  *http.ResponseController
 	begun    bool
@@ -122,7 +129,7 @@ func (b *body) begin() {
 // Write implements io.Writer.
 func (b *body) Write(p []byte) (int, error) {
 	b.begin()
-	if b.deadline > 0 {
+	if b.deadline > 0 && b.ctx.Err() == nil {
 		_ = b.control.SetWriteDeadline(time.Now().Add(b.deadline))
 	}
 	return b.w.Write(p)
