@@ -123,7 +123,7 @@ drive_torture() {
   if [ -z "${DRIVE_ONLY:-}" ] || [ "$DRIVE_ONLY" = bonnie ]; then
     step "the drive: bonnie++"
     drive_unlock 5GiB
-    as bonnie++ -d "$work/drive" -r 1024 -s 2048 -f 1 -n 8:20000:0:4 -m drive -q > "$work/bonnie.csv" 2> "$work/bonnie.err" || die "bonnie++: $(cat "$work/bonnie.err")"
+    as bonnie++ -d "$work/drive" -r 1024 -s 2048 -f -n 8:20000:0:4 -m drive -q > "$work/bonnie.csv" 2> "$work/bonnie.err" || die "bonnie++: $(cat "$work/bonnie.err")"
     [ -s "$work/bonnie.csv" ] || die "bonnie++ did not come to the end"
     cat "$work/bonnie.csv"
     drive_verdict "bonnie++"
