@@ -23,6 +23,7 @@ test_wine() {
   scratch 1500000000
   local folder=$work
   export WINEPREFIX="$folder/prefix" WINEDEBUG=-all WINEDLLOVERRIDES="mscoree,mshtml=" WINESERVER=/usr/lib/wine/wineserver64
+  trap '"$WINESERVER" -k -w 2>/dev/null; rm -rf -- "$work"' EXIT # this folder's server only
   timeout 120 /usr/lib/wine/wine64 wineboot -i >/dev/null 2>&1 || die "wine does not start"
   go run .ci/winedll.go "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll"
   # Windows without a screen: else no window can be made, and messages of the system come to a window.
@@ -35,7 +36,8 @@ test_wine() {
   wine_test container/block .
   wine_test transfer/rate .
   wine_program "$folder"
-  "$WINESERVER" -k || true # of this folder's only
+  "$WINESERVER" -k -w || true
+  trap 'rm -rf -- "$work"' EXIT
   rm -rf "$folder"
   unset WINEPREFIX WINEDEBUG WINEDLLOVERRIDES WINESERVER
 }
