@@ -106,7 +106,7 @@ drive_torture() {
     step "the drive: fio randrw with verify over ${DRIVE_FIO_SIZE:-2g}"
     drive_unlock 5GiB
     as fio --name=verify --directory="$work/drive" --rw=randrw --bsrange=1k-256k --size="${DRIVE_FIO_SIZE:-2g}" --ioengine=psync \
-      --verify=crc32c --do_verify=1 --verify_fatal=1 --randrepeat=0 --fallocate=none --end_fsync=1 --output="$work/fio.out" || die "fio: $(cat "$work/fio.out")"
+      --verify=crc32c --do_verify=1 --verify_fatal=1 --randrepeat=0 --fallocate=none --verify_state_save=0 --end_fsync=1 --output="$work/fio.out" || die "fio: $(cat "$work/fio.out")"
     grep -E 'READ|WRITE' "$work/fio.out"
     drive_verdict "fio"
   fi
