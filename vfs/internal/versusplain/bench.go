@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -70,6 +72,10 @@ func (b *bench) round(ctx context.Context, round int) (samples []Sample, err err
 }
 
 func (b *bench) measure(ctx context.Context, l line, c contender, round int) ([]Sample, error) {
+	drops, err := cacheDrops()
+	if err != nil {
+		return nil, err
+	}
 	if l.prepare != nil {
 		if err := l.prepare(ctx, c); err != nil {
 			return nil, fmt.Errorf("prepare: %w", err)
@@ -100,10 +106,21 @@ func (b *bench) measure(ctx context.Context, l line, c contender, round int) ([]
 	if err != nil {
 		return nil, err
 	}
-	out := []Sample{{Run: b.run, Round: round, Line: l.title, Unit: l.unit, Contender: c.name(), Rate: rate}}
-	b.say("round %d  %-28s %-10s %12.1f %s  (daemon %.2f s CPU)", round+1, l.title, c.name(), rate, l.unit, after-before)
+	dropsNow, err := cacheDrops()
+	if err != nil {
+		return nil, err
+	}
+	if l.cold {
+		drops++
+	}
+	disturbed, remark := dropsNow != drops, ""
+	if disturbed {
+		remark = "; not counted: somebody else dropped the caches"
+	}
+	out := []Sample{{Run: b.run, Round: round, Line: l.title, Unit: l.unit, Contender: c.name(), Rate: rate, Disturbed: disturbed}}
+	b.say("round %d  %-28s %-10s %12.1f %s  (daemon %.2f s CPU)%s", round+1, l.title, c.name(), rate, l.unit, after-before, remark)
 	if l.cpuBytes > 0 && c.daemon() != 0 {
-		out = append(out, Sample{Run: b.run, Round: round, Line: "CPU of the daemon, " + l.title, Unit: "s/GiB", Contender: c.name(),
+		out = append(out, Sample{Run: b.run, Round: round, Line: "CPU of the daemon, " + l.title, Unit: "s/GiB", Contender: c.name(), Disturbed: disturbed,
 			Rate: (after - before) / (l.cpuBytes / (1 << 30))})
 	}
 	return out, nil
@@ -139,6 +156,20 @@ func (b *bench) settle(ctx context.Context, cold bool) error {
 		return fmt.Errorf("drop caches, which only root may: %w", err)
 	}
 	return nil
+}
+
+// cacheDrops counts how often anybody has dropped the page cache since the machine started.
+func cacheDrops() (int64, error) {
+	text, err := os.ReadFile("/proc/vmstat")
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, "drop_pagecache "); ok {
+			return strconv.ParseInt(strings.TrimSpace(value), 10, 64)
+		}
+	}
+	return 0, errors.New("/proc/vmstat does not count dropped caches")
 }
 
 // durable makes everything written to a contender durable. The kernel does not pass sync on to FUSE, but fsync of a

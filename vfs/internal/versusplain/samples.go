@@ -17,6 +17,8 @@ type Sample struct {
 	Unit      string  `json:"unit"`
 	Contender string  `json:"contender"`
 	Rate      float64 `json:"rate"`
+	// Disturbed samples are not counted: somebody else dropped the caches of the kernel meanwhile.
+	Disturbed bool `json:"disturbed,omitempty"`
 }
 
 // readSamples reads the file of earlier samples; without a name, or without the file, there are none.
@@ -70,7 +72,7 @@ type round struct {
 func series(samples []Sample, line string) map[round]map[string]float64 {
 	out := map[round]map[string]float64{}
 	for _, s := range samples {
-		if s.Line != line {
+		if s.Line != line || s.Disturbed {
 			continue
 		}
 		at := round{s.Run, s.Round}

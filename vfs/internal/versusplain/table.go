@@ -88,6 +88,15 @@ func table(samples []Sample) string {
 			b.WriteString(r.row() + "\n")
 		}
 	}
+	disturbed := 0
+	for _, s := range samples {
+		if s.Disturbed {
+			disturbed++
+		}
+	}
+	if disturbed > 0 {
+		fmt.Fprintf(&b, "%d samples of %d are not counted: somebody else dropped the caches meanwhile\n", disturbed, len(samples))
+	}
 	return b.String()
 }
 

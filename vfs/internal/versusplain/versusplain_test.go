@@ -58,6 +58,18 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// TestDisturbedSamplesDoNotCount: the round loses its ratio, the others stay.
+func TestDisturbedSamplesDoNotCount(t *testing.T) {
+	samples := fake(inA, [3]float64{100, 10, 50}, [3]float64{100, 95, 50})
+	samples[1].Disturbed = true
+	if r := evaluate(samples, targets()[0]); quantile(r.ratios, 0.5) != 0.95 || len(r.ratios) != 1 || r.coffer != 95 {
+		t.Errorf("%+v", r)
+	}
+	if text := table(samples); !strings.Contains(text, "1 samples of 6 are not counted") {
+		t.Error(text)
+	}
+}
+
 // TestEveryLineHasATarget: a line without a row would be measured and never shown.
 func TestEveryLineHasATarget(t *testing.T) {
 	b := &bench{scale: 1}
