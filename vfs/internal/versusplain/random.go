@@ -9,20 +9,19 @@ import (
 
 // Amounts of the random lines, all jobs together.
 const (
-	randomReadSeconds = 2
-	randomHotBytes    = 128 << 20
-	randomWriteBytes  = 96 << 20
+	randomColdBytes  = 64 << 20 // an eighth of the file, so that what was read is seldom met again
+	randomHotBytes   = 128 << 20
+	randomWriteBytes = 96 << 20
 )
 
 func (b *bench) randomLines() []line {
 	reads := func(title string, jobs int, cold bool) line {
+		amount := b.bytes(randomColdBytes)
+		if !cold {
+			amount = b.bytes(randomHotBytes)
+		}
 		l := line{title: title, unit: ops, cold: cold, prepare: b.needStream,
-			do: func(ctx context.Context, c contender) (float64, error) {
-				if !cold {
-					return b.fio(ctx, c, "randread", jobs, fmt.Sprintf("--io_size=%d", max(4096, b.bytes(randomHotBytes)/int64(jobs))))
-				}
-				return b.fio(ctx, c, "randread", jobs, "--time_based", fmt.Sprintf("--runtime=%dms", max(100, b.bytes(1000*randomReadSeconds))))
-			}}
+			do: func(ctx context.Context, c contender) (float64, error) { return b.fio(ctx, c, "randread", jobs, amount) }}
 		if !cold {
 			l.prepare = b.warmStream
 		}
@@ -31,7 +30,7 @@ func (b *bench) randomLines() []line {
 	writes := func(title string, jobs int) line {
 		return line{title: title, unit: ops, prepare: b.warmStream,
 			do: func(ctx context.Context, c contender) (float64, error) {
-				return b.fio(ctx, c, "randwrite", jobs, fmt.Sprintf("--io_size=%d", max(4096, b.bytes(randomWriteBytes)/int64(jobs))))
+				return b.fio(ctx, c, "randwrite", jobs, b.bytes(randomWriteBytes))
 			}}
 	}
 	return []line{
@@ -40,14 +39,14 @@ func (b *bench) randomLines() []line {
 	}
 }
 
-// fio runs jobs on the one file and returns operations per second. What fio itself needs to start does not count; after
+// fio runs jobs on the one file, amountBytes together, and returns operations per second. What fio itself needs to start does not count; after
 // writing, the time to make it durable does.
-func (b *bench) fio(ctx context.Context, c contender, mode string, jobs int, amount ...string) (float64, error) {
+func (b *bench) fio(ctx context.Context, c contender, mode string, jobs int, amountBytes int64) (float64, error) {
 	b.seeds++
-	args := append([]string{"--name=random", "--filename=" + streamFile(c), "--rw=" + mode, "--bs=4k", "--ioengine=psync",
+	args := []string{"--name=random", "--filename=" + streamFile(c), "--rw=" + mode, "--bs=4k", "--ioengine=psync",
 		fmt.Sprintf("--size=%d", b.bytes(streamBytes)), "--thread", fmt.Sprintf("--numjobs=%d", jobs), "--group_reporting",
 		"--invalidate=0", "--fadvise_hint=0", "--norandommap", fmt.Sprintf("--randseed=%d", b.seeds), "--output-format=json",
-		"--allow_file_create=0"}, amount...)
+		"--allow_file_create=0", fmt.Sprintf("--io_size=%d", max(4096, amountBytes/int64(jobs)))}
 	report, err := output(ctx, nil, "", "fio", args...)
 	if err != nil {
 		return 0, err
