@@ -90,6 +90,7 @@ func (v *Volume) orphanLocked(n *node) {
 	n.freedGen = v.gen.Load()
 	onDisk := n.chain.slice(0, n.linked)
 	if n.handles > 0 {
+		v.loosen(n)
 		if len(onDisk) > 0 {
 			v.dirty.mu.Lock()
 			v.dirty.frees = append(v.dirty.frees, onDisk...)
@@ -115,6 +116,7 @@ func (v *Volume) releaseOrphanLocked(n *node) {
 	defer n.mu.Unlock()
 	freed, never := n.chain.slice(0, n.linked), n.chain.slice(n.linked, n.chain.total)
 	n.chain, n.linked, n.size = extents{}, 0, 0
+	v.tighten(n)
 	v.dropFreed(freed, n.freedGen)
 	v.dropUnlinked(never, v.gen.Load())
 	v.alloc.drop(n)

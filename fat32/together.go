@@ -56,6 +56,9 @@ func (v *Volume) writeUnnamed(contents [][]byte) ([]*File, error) {
 		}
 	}
 	if err := v.writeTogether(files, contents); err != nil {
+		for _, f := range files {
+			v.tighten(f.n)
+		}
 		v.dropUnlinked(runs, v.gen.Load())
 		return nil, err
 	}

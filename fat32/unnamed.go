@@ -19,6 +19,7 @@ func (v *Volume) CreateUnnamed() (*File, error) {
 func (v *Volume) newUnnamed(now stamp) *File {
 	n := &node{attr: AttrArchive, create: now, access: now.day(), modify: now.coarse(), loaded: true, handles: 1, unlinked: true, gone: true, early: true}
 	n.pins.Store(1)
+	v.loosen(n)
 	return &File{v: v, n: n, flag: ReadWrite}
 }
 
@@ -77,6 +78,7 @@ func (v *Volume) adoptLocked(n, to *node, slot int32) {
 	n.gone = false
 	n.mu.Unlock()
 	n.unlinked = false
+	v.tighten(n)
 	n.hot.Store(true)
 	v.addNodeLocked(n, to, slot)
 	v.touchNew(n)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"coffer/container/block/blocktest"
 	"coffer/fat32"
 )
 
@@ -173,5 +174,31 @@ func TestLinkTogether(t *testing.T) {
 	}
 	if got := len(names(t, v, "/")); got != want {
 		t.Errorf("%d files, want %d", got, want)
+	}
+}
+
+// TestLooseIsDiscarded: a volume closed over open files without a name leaves no
+// cluster that a device with transactions takes for used while the FAT has it free.
+func TestLooseIsDiscarded(t *testing.T) {
+	x := blocktest.NewTxn(format(t, 20<<20, fat32.FormatOptions{ClusterSize: 4096}), blocktest.TxnOptions{LimitBytes: 8 << 20, CapacityBytes: 32 << 20})
+	for range 3 {
+		v := mount(t, x)
+		unnamed(t, v, text(1, 300000))
+		put(t, v, "/gone", pattern(2, 200000))
+		f, err := v.OpenFile("/gone", fat32.ReadWrite)
+		must(t, err)
+		must(t, v.Sync())
+		must(t, v.Remove("/gone"))
+		_, err = f.WriteAt(pattern(3, 100000), 200000)
+		must(t, err)
+		must(t, v.Sync())
+		must(t, v.Close()) // both are open
+		v = mount(t, x)
+		put(t, v, "/all", pattern(4, int(v.StatFS().FreeBytes)-100000)) // over all of them
+		must(t, v.Remove("/all"))
+		must(t, v.Close())
+	}
+	if bad := x.Violations(); len(bad) > 0 {
+		t.Fatal(bad)
 	}
 }

@@ -26,7 +26,8 @@ type Volume struct {
 	dev      Device
 	behind   *behind       // is dev then; nil on transactional devices and if read-only
 	txn      Transactional // nil on plain devices
-	discard  Discarder     // nil if the device has no use for it
+	loose    looseSet
+	discard  Discarder // nil if the device has no use for it
 	geo      Geometry
 	boot     *bootSector
 	shift    uint // log2 of the cluster size
@@ -187,6 +188,7 @@ func (v *Volume) Close() error {
 	var err error
 	if !v.readOnly {
 		if err = v.Err(); err == nil {
+			v.discardLoose()
 			err = v.flush()
 		}
 		if err == nil {
