@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"hash"
+
+	"coffer/fat32"
 )
 
 // Small files go into a volume in groups: one write of the device for all.
@@ -56,8 +58,8 @@ func (e *engine) isSmall(i int) bool {
 	return it.size <= togetherFile && it.size < e.job.tune.resumableBytes && it.flags&^flagReplace == 0 && !e.plan.folders[it.folder].failed
 }
 
-// together copies the small items from..to-1. Whatever goes wrong with the group
-// is left to copying them one by one, to find out which of them it concerns.
+// together copies the small items from..to-1. If the target has no room for the
+// group, they are copied one by one; if it fails otherwise, that is told of all of them.
 func (e *engine) together(w *worker, from, to int) {
 	group := e.readGroup(w, from, to)
 	if e.ctx.Err() != nil || len(group) == 0 {
@@ -74,7 +76,11 @@ func (e *engine) together(w *worker, from, to int) {
 	files, err := v.volume.WriteUnnamed(contents)
 	if err != nil {
 		for _, s := range group {
-			e.one(w, s.item)
+			if isNoSpace(err) || errors.Is(err, fat32.ErrTooLarge) {
+				e.one(w, s.item) // some of them may fit
+			} else {
+				e.ended(s.item, e.writeErr(err))
+			}
 		}
 		return
 	}
