@@ -21,7 +21,9 @@ func (b *bench) randomLines() []line {
 			amount = b.bytes(randomHotBytes)
 		}
 		l := line{title: title, unit: ops, cold: cold, prepare: b.needStream,
-			do: func(ctx context.Context, c contender) (float64, error) { return b.fio(ctx, c, "randread", jobs, amount) }}
+			do: func(ctx context.Context, c contender) (float64, error) {
+				return b.fio(ctx, c, "randread", jobs, amount)
+			}}
 		if !cold {
 			l.prepare = b.warmStream
 		}
