@@ -47,6 +47,7 @@ type Mount struct {
 	gone    chan struct{}
 	once    sync.Once
 	leaving sync.Mutex // one Unmount at a time
+	users   userFinder
 }
 
 // MountVolume shows the volume v as a drive at point, a folder (made if it does not exist) or on Windows a
@@ -122,7 +123,7 @@ func (m *Mount) Done() <-chan struct{} { return m.gone }
 func (m *Mount) Counters() Counters { return m.serves.counted().snapshot() }
 
 // Users tells who uses the drive, as far as the system lets this process know.
-func (m *Mount) Users() []User { return findUsers(m.point, m.serves.openHandles()) }
+func (m *Mount) Users() []User { return m.users.find(m.point, m.serves.openHandles()) }
 
 // Changed tells the system about a change to the volume that did not come through the mount. It must follow every
 // such change, and must not be called while a lock is held that a callback of this mount may wait for.

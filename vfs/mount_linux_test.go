@@ -182,24 +182,35 @@ func TestBusy(t *testing.T) {
 	}
 }
 
+// mapMark is what the process of TestForcedWithMap writes into its mapping, at mapMarkAt.
+const (
+	mapMark   = "mapped and not synced"
+	mapMarkAt = 5000
+)
+
+// mapAndMark writes into a mapping of a new file and leaves it mapped.
+func mapAndMark(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Truncate(8192); err != nil {
+		return err
+	}
+	p, err := unix.Mmap(int(f.Fd()), 0, 8192, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return err
+	}
+	copy(p[mapMarkAt:], mapMark)
+	return nil
+}
+
 // TestForcedWithMap: what was written into a mapped file is on the volume after a forced unmount.
 func TestForcedWithMap(t *testing.T) {
 	v, _ := newVolume(t, 32<<20)
 	m := mustMount(t, v, filepath.Join(t.TempDir(), "drive"), Options{})
-	f, err := os.OpenFile(filepath.Join(m.Point(), "map"), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := f.Truncate(8192); err != nil {
-		t.Fatal(err)
-	}
-	p, err := unix.Mmap(int(f.Fd()), 0, 8192, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = unix.Munmap(p) }()
-	copy(p[5000:], "mapped and not synced")
+	startUser(t, "mapmark", filepath.Join(m.Point(), "map"))
 	if err := m.Unmount(testContext(t), true); err != nil {
 		t.Fatal(err)
 	}
@@ -208,8 +219,8 @@ func TestForcedWithMap(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	got := make([]byte, 21)
-	if _, err := file.ReadAt(got, 5000); err != nil || string(got) != "mapped and not synced" {
+	got := make([]byte, len(mapMark))
+	if _, err := file.ReadAt(got, mapMarkAt); err != nil || string(got) != mapMark {
 		t.Errorf("%q, %v", got, err)
 	}
 }

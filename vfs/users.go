@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path/filepath"
 	"slices"
+	"sync"
 )
 
 // maxUsers bounds what a search for users returns: it is for people to read.
@@ -16,12 +17,39 @@ type openHandle struct {
 	write bool
 }
 
-// findUsers tells who uses the drive mounted at point: what the core knows of open handles, and what the system tells of
+// userFinder looks for the users of a drive. The zero value is ready. It remembers which processes an earlier search is still
+// stuck at, so that searching again and again takes neither long nor more and more memory.
+type userFinder struct {
+	mu    sync.Mutex
+	stuck map[int]struct{}
+}
+
+// enter is false if a search is still stuck at the process; else leave must follow.
+func (f *userFinder) enter(pid int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, stuck := f.stuck[pid]; stuck {
+		return false
+	}
+	if f.stuck == nil {
+		f.stuck = map[int]struct{}{}
+	}
+	f.stuck[pid] = struct{}{}
+	return true
+}
+
+func (f *userFinder) leave(pid int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.stuck, pid)
+}
+
+// find tells who uses the drive mounted at point: what the core knows of open handles, and what the system tells of
 // working directories, mapped files and handles. It never touches the file system of the mount itself, so that it
 // returns, after at most two seconds, also when the mount is dead. This process is left out. Best effort: programs of
 // other users may be known only by their handles.
-func findUsers(point string, handles []openHandle) []User {
-	users := systemUsers(point)
+func (f *userFinder) find(point string, handles []openHandle) []User {
+	users := f.systemUsers(point)
 	for _, h := range handles {
 		pid, program := describeProcess(h.pid)
 		if isSelf(pid) {

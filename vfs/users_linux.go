@@ -22,8 +22,8 @@ const (
 // systemUsers searches /proc. Links there are read, never followed into the mount. Reading the maps of a process may
 // wait for a page fault of that process, which on a dead mount never ends: that part runs in goroutines that are
 // left behind when patience ends.
-func systemUsers(point string) []User {
-	s := &userSearch{mount: identifyMount(point)}
+func (f *userFinder) systemUsers(point string) []User {
+	s := &userSearch{finder: f, mount: identifyMount(point)}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -126,10 +126,11 @@ func (m *mountIdentity) holds(link string) (path string, ok bool) {
 
 // userSearch collects users.
 type userSearch struct {
-	mount mountIdentity
-	mu    sync.Mutex
-	found []User
-	over  bool // nobody waits any more
+	finder *userFinder
+	mount  mountIdentity
+	mu     sync.Mutex
+	found  []User
+	over   bool // nobody waits any more
 }
 
 func (s *userSearch) add(u User) {
@@ -158,7 +159,10 @@ func (s *userSearch) all() {
 	for range mapReaders {
 		readers.Go(func() {
 			for pid := range next {
-				s.maps(pid)
+				if s.finder.enter(pid) {
+					s.maps(pid)
+					s.finder.leave(pid)
+				}
 			}
 		})
 	}

@@ -70,6 +70,10 @@ func useDrive(how, path string) error {
 		if err := f.Close(); err != nil {
 			return err
 		}
+	case "mapmark":
+		if err := mapAndMark(path); err != nil {
+			return err
+		}
 	case "exercise":
 		return exerciseRaw(path)
 	default:
@@ -261,7 +265,7 @@ func TestUsersOfAThread(t *testing.T) {
 	if pid, program := describeProcess(other); pid != os.Getpid() || program == "" {
 		t.Errorf("thread %d: %d %q", other, pid, program)
 	}
-	if users := findUsers(t.TempDir(), []openHandle{{pid: other, path: "/x"}}); len(users) != 0 {
+	if users := new(userFinder).find(t.TempDir(), []openHandle{{pid: other, path: "/x"}}); len(users) != 0 {
 		t.Errorf("a thread of this process: %+v", users)
 	}
 	// One that has ended is still told, if nobody else has the file.
@@ -270,7 +274,7 @@ func TestUsersOfAThread(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone := command.Process.Pid
-	if users := findUsers("/nowhere", []openHandle{{pid: gone, path: "/x", write: true}}); len(users) != 1 || users[0] != (User{PID: gone, Path: "/nowhere/x", Write: true}) {
+	if users := new(userFinder).find("/nowhere", []openHandle{{pid: gone, path: "/x", write: true}}); len(users) != 1 || users[0] != (User{PID: gone, Path: "/nowhere/x", Write: true}) {
 		t.Errorf("%+v", users)
 	}
 }
@@ -296,7 +300,7 @@ func TestUsersOfADeadMount(t *testing.T) {
 	t.Cleanup(func() { _ = stuck.Process.Kill(); _ = device.Close(); _ = stuck.Wait() })
 	time.Sleep(100 * time.Millisecond)
 	began := time.Now()
-	users := findUsers(point, nil)
+	users := new(userFinder).find(point, nil)
 	if d := time.Since(began); d > usersPatience+time.Second {
 		t.Errorf("searching took %v", d)
 	}
@@ -349,6 +353,26 @@ func TestUsersByAnother(t *testing.T) {
 	pid2, program := describeProcess(m.serves.openHandles()[0].pid)
 	if pid2 != pid || !strings.HasSuffix(program, "sh") {
 		t.Errorf("by handle: %d %q", pid2, program)
+	}
+}
+
+// TestUsersOfAStuckProcess: a process whose memory map cannot be read costs one search its patience, and later ones nothing.
+func TestUsersOfAStuckProcess(t *testing.T) {
+	var f userFinder
+	if !f.enter(os.Getppid()) || f.enter(os.Getppid()) {
+		t.Fatal("a process can be entered twice")
+	}
+	began := time.Now()
+	_ = f.find(t.TempDir(), nil)
+	if d := time.Since(began); d > usersPatience+time.Second {
+		t.Errorf("searching took %v", d)
+	}
+	if len(f.stuck) > 1+mapReaders {
+		t.Errorf("%d processes are taken for stuck", len(f.stuck))
+	}
+	f.leave(os.Getppid())
+	if !f.enter(os.Getppid()) {
+		t.Error("a process that moves on is still passed over")
 	}
 }
 

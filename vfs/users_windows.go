@@ -9,7 +9,7 @@ import (
 
 // systemUsers is empty: Windows tells no ordinary user which program holds what. The handles WinFsp reports carry the
 // process, which is enough, for a working directory is a handle there.
-func systemUsers(string) []User { return nil }
+func (*userFinder) systemUsers(string) []User { return nil }
 
 // describeProcess gives the name of a program; "" if it has ended or may not be asked.
 func describeProcess(pid int) (int, string) {
