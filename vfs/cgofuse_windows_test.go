@@ -125,7 +125,7 @@ func TestWindowsUsers(t *testing.T) {
 	if pid, name := describeProcess(0); pid != 0 || name != "" {
 		t.Errorf("nobody is %d %q", pid, name)
 	}
-	users := findUsers("X:", []openHandle{{pid: self, path: "/mine"}, {pid: 4, path: "/theirs", write: true}})
+	users := new(userFinder).find("X:", []openHandle{{pid: self, path: "/mine"}, {pid: 4, path: "/theirs", write: true}})
 	if len(users) != 1 || users[0].PID != 4 || !users[0].Write {
 		t.Errorf("users %+v", users)
 	}
