@@ -200,7 +200,8 @@ func TestUsers(t *testing.T) {
 		if err := os.WriteFile(own, content, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		pid, stop := startCommand(t, exec.Command(own), []string{useEnv + "=run /"})
+		// Through a shell: Go stands still until its child has begun to run the program, which this process has to serve.
+		pid, stop := startCommand(t, exec.Command("sh", "-c", `exec "$0"`, own), []string{useEnv + "=run /"})
 		defer stop()
 		if got := usersOf(m, pid); len(got) != 1 || got[0] != (User{PID: pid, Program: "program.exe", Path: own}) {
 			t.Errorf("got %+v", got)
