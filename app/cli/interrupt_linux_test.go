@@ -3,6 +3,7 @@ package cli_test
 import (
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -12,6 +13,10 @@ import (
 
 // TestInterruptWhileWaitingForASecret: a secret that never comes, from whatever source, does not hold the program.
 func TestInterruptWhileWaitingForASecret(t *testing.T) {
+	// Whoever runs the tests under nohup has SIGHUP ignored, and the program respects that.
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGHUP)
+	defer signal.Stop(heard)
 	folder := t.TempDir()
 	makeImage(t, folder, "a.img", "16MiB")
 	if err := syscall.Mkfifo(filepath.Join(folder, "fifo"), 0o600); err != nil {
@@ -32,21 +37,21 @@ func TestInterruptWhileWaitingForASecret(t *testing.T) {
 		{"key", "add", "a.img", "--password-file", "pw", "--new-keyfile", "fifo"},
 		{"ls", "a.img:/", "--keyfile", "fifo"},
 	} {
-		signal := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}[i%4]
+		sent := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}[i%4]
 		command := exec.Command(program, args...)
 		command.Stdin, command.ExtraFiles = silent, []*os.File{silent}
 		p := startCommand(t, folder, command)
 		time.Sleep(300 * time.Millisecond)
 		begin := time.Now()
-		if err := command.Process.Signal(signal); err != nil {
+		if err := command.Process.Signal(sent); err != nil {
 			t.Fatal(err)
 		}
 		code, _, stderr := p.wait()
 		if code != 130 || !strings.Contains(stderr, "coffer: interrupted") || time.Since(begin) > 5*time.Second {
-			t.Errorf("%v, %v: exit code %d after %v\n%s", args, signal, code, time.Since(begin), stderr)
+			t.Errorf("%v, %v: exit code %d after %v\n%s", args, sent, code, time.Since(begin), stderr)
 		}
 		if strings.Contains(stderr, "goroutine") || strings.Contains(stderr, "rax") {
-			t.Errorf("%v printed a dump:\n%s", signal, stderr)
+			t.Errorf("%v printed a dump:\n%s", sent, stderr)
 		}
 		if _, err := os.Lstat(filepath.Join(folder, "new.img")); !os.IsNotExist(err) {
 			t.Fatalf("%v left a file: %v", args, err)
