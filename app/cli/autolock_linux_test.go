@@ -339,6 +339,7 @@ func TestImageTimeFollowsContent(t *testing.T) {
 	d := withDrives(t, "32MiB")
 	d.unlock()
 	writeFile(t, d.path("file"), bytes.Repeat([]byte("content "), 1000))
+	writeFile(t, d.path("letter"), []byte("written once"))
 	if err := os.MkdirAll(d.path("folder/sub"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -391,7 +392,7 @@ dd if=/dev/null of=file conv=notrunc status=none; sync -f .
 		"write":  func() { writeFile(t, d.path("file"), bytes.Repeat([]byte("Content "), 1000)) },
 		"touch":  func() { _ = os.Chtimes(d.path("file"), time.Time{}, time.Unix(1e9, 0)) },
 		"rename": func() { _ = os.Rename(d.path("folder/sub"), d.path("folder/other")) },
-		"chmod":  func() { _ = os.Chmod(d.path("file"), 0o400) },
+		"chmod":  func() { _ = os.Chmod(d.path("letter"), 0o400) },
 		"mapped": func() {
 			f, err := os.OpenFile(d.path("map"), os.O_RDWR|os.O_CREATE, 0o600)
 			if err != nil {
