@@ -25,10 +25,11 @@ func (v *Volume) addNodeLocked(n *node, parent *node, slot int32) {
 	if parent != nil {
 		parent.dir.children[slot] = n
 	}
-	v.table.all = append(v.table.all, n)
-	if len(v.table.all) > keepNodes || v.table.dirBytes > keepDirBytes {
+	// Before n is in the table: it is not yet pinned or dirty, and a sweep that comes round would take it for forgotten.
+	if len(v.table.all) >= keepNodes || v.table.dirBytes > keepDirBytes {
 		v.sweepLocked(8)
 	}
+	v.table.all = append(v.table.all, n)
 }
 
 // childLocked returns the node of the entry at slot of parent, made if need
