@@ -59,7 +59,7 @@ var (
 	ErrInUse = image.ErrInUse
 	// ErrNoSpace: the host is full; also matches syscall.ENOSPC.
 	ErrNoSpace = image.ErrNoSpace
-	// ErrUnsupported: a format, cipher or feature that is not implemented.
+	// ErrUnsupported: a format, cipher or feature that this version does not support.
 	ErrUnsupported = luks.ErrUnsupported
 	// ErrNotContainer: no format recognises the file.
 	ErrNotContainer = errors.New("not a container of a known format")

@@ -8,7 +8,7 @@ var (
 	ErrNotLUKS2 = errors.New("not a LUKS2 container")
 	// ErrDamaged: a header is there, but contradicts itself or its checksum.
 	ErrDamaged = errors.New("damaged LUKS2 header")
-	// ErrUnsupported: valid, but needs a feature that is not implemented.
+	// ErrUnsupported: valid, but needs a feature that this version does not support.
 	ErrUnsupported = errors.New("not supported")
 	// ErrWrongKey: no keyslot opens with this password or key.
 	ErrWrongKey = errors.New("no keyslot opens with this password or key")

@@ -67,7 +67,7 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// TestRefusals: features that are not implemented are named, wherever they
+// TestRefusals: features that are not supported are named, wherever they
 // appear, and hostile parameters are refused before they cost anything.
 func TestRefusals(t *testing.T) {
 	dev, _ := makeContainer(t, smallOptions())

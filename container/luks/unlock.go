@@ -38,7 +38,7 @@ type Payload struct {
 
 // Payload gives the place of the data on a device of deviceSize bytes, or
 // ErrUnsupported that names the feature, when the payload needs one that is
-// not implemented; ErrDamaged if it lies outside the device.
+// not supported; ErrDamaged if it lies outside the device.
 func (h *Header) Payload(deviceSize int64) (Payload, error) {
 	if err := h.Supported(); err != nil {
 		return Payload{}, err
