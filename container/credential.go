@@ -1,7 +1,6 @@
 package container
 
 import (
-	"crypto/hmac"
 	"crypto/sha512"
 	"encoding/hex"
 	"fmt"
@@ -166,19 +165,18 @@ func combine(files []*secret.Buffer, password *secret.Buffer) (*secret.Buffer, e
 	}
 	defer key.Destroy()
 	for i, f := range files {
-		sum := sha512.Sum512(f.Bytes())
-		copy(key.Bytes()[i*sha512.Size:], sum[:])
-		secret.Wipe(sum[:])
+		if err := secret.SHA512(key.Bytes()[i*sha512.Size:][:sha512.Size], f.Bytes()); err != nil {
+			return nil, err
+		}
 	}
-	mac := hmac.New(sha512.New, key.Bytes())
-	mac.Write([]byte(combinedLabel))
-	mac.Write(password.Bytes())
 	digest, err := secret.New(sha512.Size)
 	if err != nil {
 		return nil, err
 	}
 	defer digest.Destroy()
-	mac.Sum(digest.Bytes()[:0])
+	if err := secret.HMACSHA512(digest.Bytes(), key.Bytes(), []byte(combinedLabel), password.Bytes()); err != nil {
+		return nil, err
+	}
 	out, err := secret.New(hex.EncodedLen(sha512.Size))
 	if err != nil {
 		return nil, err

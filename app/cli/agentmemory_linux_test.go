@@ -3,6 +3,9 @@ package cli_test
 import (
 	"bufio"
 	"bytes"
+	"crypto/hmac"
+	"crypto/sha512"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -40,7 +43,13 @@ func TestSecretsOfAgent(t *testing.T) {
 			run(t, d.folder, 0, args...)
 			pid := agents(t)[0]
 			shuffle(t, file)
-			searchAgent(t, pid, map[string][]byte{"password": password, "key file": keyfile[:64], "key file, its end": keyfile[500:],
+			ofFile := sha512.Sum512(keyfile)
+			mac := hmac.New(sha512.New, ofFile[:])
+			mac.Write(append([]byte("coffer key files and password, version 1\x00"), password...))
+			passphrase := mac.Sum(nil)
+			searchAgent(t, pid, map[string][]byte{"password": password, "password's half": password[:len(password)/2],
+				"key file": keyfile[:64], "key file, its end": keyfile[540:], "hash of the key file": ofFile[:32],
+				"passphrase of both": passphrase[:32], "passphrase in hexadecimal": []byte(hex.EncodeToString(passphrase)[:64]),
 				"volume key, first half": key[:32], "volume key, second half": key[32:]})
 
 			run(t, d.folder, 0, "lock", "mnt")
