@@ -58,6 +58,10 @@ type Record struct {
 
 	Rates rate.Summary `json:"rates"`
 
+	// Phases tell where the time of copy and sync went, in the order in which they are drawn; empty when it was not
+	// measured, as in records of before. They add up to Seconds.Copy + Seconds.Sync; see SharePhases.
+	Phases []Phase `json:"phases,omitempty"`
+
 	// Problems names what failed or was left out. Never stored.
 	Problems []Problem `json:"-"`
 	// ProblemsDropped counts problems beyond those kept in Problems.

@@ -3,7 +3,13 @@ package report
 import _ "embed"
 
 //go:embed record.schema.json
-var schema string
+var recordSchema string
+
+//go:embed experiment.schema.json
+var experimentSchema string
 
 // JSONSchema is the JSON Schema (draft 2020-12) of a stored record.
-func JSONSchema() string { return schema }
+func JSONSchema() string { return recordSchema }
+
+// ExperimentSchema is the JSON Schema (draft 2020-12) of an experiment; it refers to that of a record by its $id.
+func ExperimentSchema() string { return experimentSchema }
