@@ -55,6 +55,7 @@ type User struct {
 	Program string // name of the executable, "" if unknown
 	Path    string // what it uses: absolute, below the mount point
 	Write   bool   // it may write there
+	WorksIn bool   // Path is a folder that is its working directory or its root
 }
 
 // BusyError says who keeps a drive from being unmounted, as far as that is known.

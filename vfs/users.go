@@ -77,6 +77,7 @@ func mergeUsers(users []User) []User {
 	for _, u := range users {
 		if last := len(merged) - 1; last >= 0 && merged[last].PID == u.PID && merged[last].Path == u.Path {
 			merged[last].Write = merged[last].Write || u.Write
+			merged[last].WorksIn = merged[last].WorksIn || u.WorksIn
 			continue
 		}
 		merged = append(merged, u)

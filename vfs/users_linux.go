@@ -177,15 +177,15 @@ func (s *userSearch) all() {
 func (s *userSearch) links(pid int) {
 	folder := "/proc/" + strconv.Itoa(pid)
 	program := ""
-	put := func(path string, write bool) {
+	put := func(path string, write, worksIn bool) {
 		if program == "" {
 			program = programName(pid)
 		}
-		s.add(User{PID: pid, Program: program, Path: path, Write: write})
+		s.add(User{PID: pid, Program: program, Path: path, Write: write, WorksIn: worksIn})
 	}
 	for _, name := range []string{"cwd", "root", "exe"} {
 		if path, ok := s.mount.holds(folder + "/" + name); ok {
-			put(path, false)
+			put(path, false, name != "exe")
 		}
 	}
 	handles, err := os.ReadDir(folder + "/fd")
@@ -198,7 +198,7 @@ func (s *userSearch) links(pid int) {
 		if !ok {
 			continue
 		}
-		put(path, handleWrites(folder+"/fdinfo/"+h.Name()))
+		put(path, handleWrites(folder+"/fdinfo/"+h.Name()), false)
 		if listed++; listed == maxPerProcess {
 			return
 		}

@@ -168,7 +168,7 @@ func TestUsers(t *testing.T) {
 	} {
 		t.Run(c.how, func(t *testing.T) {
 			pid, stop := startUser(t, c.how, c.path)
-			want := []User{{PID: pid, Program: filepath.Base(program), Path: c.path, Write: c.write}}
+			want := []User{{PID: pid, Program: filepath.Base(program), Path: c.path, Write: c.write, WorksIn: c.how == "cwd"}}
 			if got := usersOf(m, pid); !slices.Equal(got, want) {
 				t.Errorf("got %+v, want %+v", got, want)
 			}
@@ -187,7 +187,7 @@ func TestUsers(t *testing.T) {
 	t.Run("root", func(t *testing.T) {
 		pid, stop := startUser(t, "root", folder)
 		defer stop()
-		if got := usersOf(m, pid); len(got) != 1 || got[0].Path != folder || got[0].Write {
+		if got := usersOf(m, pid); len(got) != 1 || got[0].Path != folder || got[0].Write || !got[0].WorksIn {
 			t.Errorf("got %+v", got)
 		}
 	})

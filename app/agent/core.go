@@ -20,6 +20,7 @@ import (
 // core is an unlocked container and all that happens to it. Handlers and background work share it.
 type core struct {
 	settings   Settings
+	detached   bool // from the terminal: nobody reads what this process writes
 	claim      *registry.Claim
 	listener   net.Listener       // of the control socket
 	http       *http.Server       // answers on it

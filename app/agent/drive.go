@@ -150,6 +150,7 @@ type User struct {
 	Program string `json:"program"` // "" when not known
 	Path    string `json:"path"`    // what it uses
 	Write   bool   `json:"write"`   // it may write there
+	WorksIn bool   `json:"worksIn"` // the path is a folder that is its working directory
 }
 
 // users are the programs that use the drive.
@@ -206,8 +207,11 @@ func describeUser(u vfs.User) string {
 	if u.PID != 0 {
 		who = fmt.Sprintf("%s (process %d)", who, u.PID)
 	}
-	if u.Write {
+	switch {
+	case u.Write:
 		how = "writes"
+	case u.WorksIn:
+		how = "works in"
 	}
 	if u.Path == "" {
 		return who

@@ -58,17 +58,25 @@ func List(context.Context) ([]Entry, error) {
 // Gone is an agent that ended without locking, and what became of its drive.
 type Gone struct {
 	Entry
-	Err error // why its drive could not be detached; nil when all is tidy
+	Report string // where the report of its crash is; "" if it did not crash but was killed
+	Err    error  // why its drive could not be detached; nil when all is tidy
 }
 
 // String is a remark for people.
 func (g Gone) String() string {
-	text := fmt.Sprintf("the process that held %s open (%d) has ended without locking", g.Image, g.PID)
+	how := "has ended without locking"
+	if g.Report != "" {
+		how = "has crashed"
+	}
+	text := fmt.Sprintf("the process that held %s open (%d) %s", g.Image, g.PID, how)
 	switch {
 	case g.Err != nil:
-		return fmt.Sprintf("%s; its drive %s could not be detached: %v", text, g.MountPoint, g.Err)
+		text = fmt.Sprintf("%s; its drive %s could not be detached: %v", text, g.MountPoint, g.Err)
 	case g.MountPoint != "":
-		return fmt.Sprintf("%s; its drive %s was detached", text, g.MountPoint)
+		text = fmt.Sprintf("%s; its drive %s was detached", text, g.MountPoint)
+	}
+	if g.Report != "" {
+		text += fmt.Sprintf("; a report without names or secrets, for the makers of the program, is in %s", g.Report)
 	}
 	return text
 }
@@ -80,13 +88,13 @@ func Sweep() ([]Gone, error) {
 	if err != nil {
 		return nil, err
 	}
-	left, err := r.Sweep(detachDead)
+	left, err := r.Sweep(cleaner())
 	if err != nil {
 		return nil, &session.Error{What: "look for unlocked containers", Err: err}
 	}
 	var gone []Gone
 	for _, l := range left {
-		if l.Ready || l.Err != nil { // one that was killed while it unlocked had nothing to lock
+		if l.Ready || l.Err != nil || l.Report != "" { // one that was killed while it unlocked had nothing to lock
 			gone = append(gone, Gone(l))
 		}
 	}

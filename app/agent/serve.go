@@ -22,6 +22,8 @@ type Hooks struct {
 	Ready func(Entry) error
 	// Log receives what happens; never a name from inside a container.
 	Log func(event string, err error)
+
+	detached bool // nobody reads what this process writes
 }
 
 // ServeSpawned is the process that Unlock starts: it reads its request from in, answers on out, and keeps the container
@@ -41,7 +43,7 @@ func ServeSpawned(ctx context.Context, in, out *os.File, log func(string, error)
 	if err == nil {
 		kept := make(chan bool, 1)
 		go awaitKeep(in, kept, cancel)
-		hooks := Hooks{Log: log, Watch: Watch{
+		hooks := Hooks{Log: log, detached: true, Watch: Watch{
 			Stage: func(stage string) { _ = say(answer{Stage: stage}) },
 			Note:  func(text string) { _ = say(answer{Note: text}) },
 		}}
@@ -117,10 +119,10 @@ func start(ctx context.Context, s Settings, credential *session.Credential, h Ho
 	if err != nil {
 		return nil, err
 	}
-	c := &core{settings: s, log: h.Log, began: time.Now(), jobs: map[*job]struct{}{}, locked: make(chan struct{})}
+	c := &core{settings: s, detached: h.detached, log: h.Log, began: time.Now(), jobs: map[*job]struct{}{}, locked: make(chan struct{})}
 	c.claim, err = r.Claim(Entry{
 		ID: id, Image: s.Image, Started: c.began.UTC().Round(time.Millisecond), ReadOnly: s.ReadOnly, Raw: s.Raw, Program: s.Program,
-	}, detachDead)
+	}, cleaner())
 	var held *registry.HeldError
 	if errors.As(err, &held) {
 		return nil, inUse(s.Named, held)
@@ -128,17 +130,18 @@ func start(ctx context.Context, s Settings, credential *session.Credential, h Ho
 	if err != nil {
 		return nil, &session.Error{What: "unlock " + s.Named, Err: err}
 	}
+	c.expectCrashes()
 	h.Watch.stage("open")
 	if err := c.openContainer(ctx, *credential, h.Watch); err != nil {
-		return nil, errors.Join(s.asNamed(err), c.claim.Release())
+		return nil, errors.Join(s.asNamed(err), c.release())
 	}
 	credential.Destroy()
 	if c.listener, err = listen(c.claim.Socket()); err != nil {
 		err = &session.Error{What: "unlock " + s.Named, Err: fmt.Errorf("make the control socket: %w", err)}
-		return nil, errors.Join(err, c.close(), c.claim.Release())
+		return nil, errors.Join(err, c.close(), c.release())
 	}
 	if err := c.openDrive(ctx, h.Watch); err != nil {
-		return nil, errors.Join(err, c.listener.Close(), c.close(), c.claim.Release())
+		return nil, errors.Join(err, c.listener.Close(), c.close(), c.release())
 	}
 	c.watchAutoLock()
 	return c, nil
@@ -165,7 +168,7 @@ func (c *core) openContainer(ctx context.Context, credential session.Credential,
 func (c *core) undo() error {
 	ctx, cancel := context.WithTimeout(context.Background(), unmountPatience)
 	defer cancel()
-	return errors.Join(c.lock(ctx, true, "not kept"), c.listener.Close(), c.claim.Release())
+	return errors.Join(c.lock(ctx, true, "not kept"), c.listener.Close(), c.release())
 }
 
 // serve answers on the socket until the container is locked.
@@ -195,7 +198,7 @@ func (c *core) serve(ctx context.Context) error {
 	if c.http.Shutdown(closing) != nil { // the answer of the lock request is on its way out
 		_ = c.http.Close()
 	}
-	return errors.Join(c.lockErr, c.claim.Release())
+	return errors.Join(c.lockErr, c.release())
 }
 
 // lockByForce locks whatever is in the way. Its result is in lockErr.
@@ -240,6 +243,9 @@ func (c *core) watchOver(ctx context.Context) {
 
 // heal restores what is missing of the registry.
 func (c *core) heal() {
+	if _, err := os.Lstat(c.claim.CrashFile()); errors.Is(err, os.ErrNotExist) {
+		defer c.expectCrashes() // the folder is there again by then
+	}
 	there, err := c.claim.Heal()
 	if err != nil || there {
 		return

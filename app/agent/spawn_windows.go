@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"syscall"
 
 	"golang.org/x/sys/windows"
@@ -30,6 +31,10 @@ func detached() []*syscall.SysProcAttr {
 
 // settle has nothing to do: there are no such signals for a detached process.
 func settle() {}
+
+// catchErrors leads what the runtime writes when it ends this process into f, which the caller may close. The first line of
+// some failures is not among it.
+func catchErrors(f *os.File) error { return debug.SetCrashOutput(f, debug.CrashOptions{}) }
 
 // letGo ends the connection to the one who started the agent.
 func letGo() error {

@@ -128,7 +128,7 @@ func (a *program) copy(c *cobra.Command, f *copyFlags, args []string) (err error
 	}
 	closing := func(s session.Files) {
 		if s != nil {
-			err = errors.Join(err, s.Close())
+			err = withClose(err, s.Close())
 		}
 	}
 	from, to, err := a.openBoth(c, f, plan)

@@ -451,6 +451,9 @@ func TestBusyLock(t *testing.T) {
 	}
 	_, stderr := run(t, d.folder, 5, "lock", "a.img")
 	want := fmt.Sprintf("(process %d), which writes %s", user.Process.Pid, filepath.Join(d.point, "notes.txt"))
+	if works := "which works in " + d.point; !strings.Contains(stderr, works) {
+		t.Errorf("the refusal lacks %q:\n%s", works, stderr)
+	}
 	if !strings.Contains(stderr, want) || !strings.Contains(stderr, "hint: ") || !strings.Contains(stderr, "--force") {
 		t.Errorf("the refusal lacks %q or the hint:\n%s", want, stderr)
 	}

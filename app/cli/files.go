@@ -50,7 +50,16 @@ func (a *program) withSession(c *cobra.Command, f *containerFlags, image string,
 	if err != nil {
 		return err
 	}
-	return errors.Join(work(opened), opened.Close())
+	return withClose(work(opened), opened.Close())
+}
+
+// withClose joins the errors of some work and of closing what it was done on. A closing that fails like the work (its agent
+// has ended, say) is not told twice.
+func withClose(work, closing error) error {
+	if work != nil && closing != nil && session.Explain(work).Sentence == session.Explain(closing).Sentence {
+		return work
+	}
+	return errors.Join(work, closing)
 }
 
 // unlocked is the client of the agent that has the image unlocked; nil when nobody has.

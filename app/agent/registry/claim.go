@@ -34,13 +34,13 @@ type Claim struct {
 }
 
 // Claim takes the container of the entry for this process and writes the entry. If another process has it the error is a
-// *HeldError and comes at once. What a dead process left is cleaned up first, with detach as in Sweep.
-func (r Registry) Claim(e Entry, detach func(point string) error) (*Claim, error) {
+// *HeldError and comes at once. What a dead process left is cleaned up first, as in Sweep.
+func (r Registry) Claim(e Entry, cleaner Cleaner) (*Claim, error) {
 	e.Version, e.PID = Version, os.Getpid()
 	for deadline := time.Now().Add(claimPatience); ; time.Sleep(10 * time.Millisecond) {
 		lock, err := r.acquire(e.ID)
 		if err == nil {
-			claim, err := r.take(lock, e, detach)
+			claim, err := r.take(lock, e, cleaner)
 			if errors.Is(err, errSwept) {
 				continue
 			}
@@ -63,13 +63,13 @@ func (r Registry) Claim(e Entry, detach func(point string) error) (*Claim, error
 }
 
 // take completes a claim whose lock is held.
-func (r Registry) take(lock *os.File, e Entry, detach func(point string) error) (*Claim, error) {
+func (r Registry) take(lock *os.File, e Entry, cleaner Cleaner) (*Claim, error) {
 	give := func(err error) (*Claim, error) {
 		_ = lock.Close()
 		return nil, err
 	}
 	if _, err := r.read(e.ID); !errors.Is(err, fs.ErrNotExist) {
-		if left, _ := r.sweepHeld(e.ID, lock, detach); left.Err != nil {
+		if left, _ := r.sweepHeld(e.ID, lock, cleaner); left.Err != nil {
 			return give(fmt.Errorf("clean up after process %d: %w", left.PID, left.Err))
 		}
 		return give(errSwept)
@@ -137,6 +137,10 @@ func (c *Claim) Entry() Entry { return c.entry }
 
 // Socket is the path of the control socket that belongs to the claim.
 func (c *Claim) Socket() string { return c.registry.Socket(c.entry.ID) }
+
+// CrashFile is where the holder of the claim may let the runtime write why it ended. It is removed with the claim; of a
+// process that left it behind with something in it, Sweep passes it on.
+func (c *Claim) CrashFile() string { return c.registry.file(c.entry.ID, crashSuffix) }
 
 // Update changes the entry and writes it.
 func (c *Claim) Update(change func(*Entry)) error {

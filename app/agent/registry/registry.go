@@ -1,11 +1,12 @@
 // Package registry knows which containers of this user are unlocked on this computer.
 //
-// Every process that holds an unlocked container owns three files in the runtime folder, named after the identity of the
+// Every process that holds an unlocked container owns these files in the runtime folder, named after the identity of the
 // image (not after a path, so that two paths to one file are one container):
 //
 //	<id>.lock  locked for the life of the process; holds its process id
 //	<id>.json  the Entry
 //	<id>.sock  the control socket
+//	<id>.crash empty, until the runtime ends the process and writes why
 //
 // The lock is the truth: the system takes it away when the process ends, however it ends. Whoever finds an entry whose
 // lock is free cleans up what its process has left. Nothing here is secret, and no name from inside a container is kept.
@@ -16,6 +17,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -155,13 +157,26 @@ func (r Registry) Gone(e Entry) bool { return !r.Held(e.ID) && !lives(e.PID) }
 // Left is what a process that ended without cleaning up has left.
 type Left struct {
 	Entry
-	Err error // what could not be cleaned; nil when all is gone
+	Report string // where the report of its crash is kept; "" if it left none (it was killed)
+	Err    error  // what could not be cleaned; nil when all is gone
 }
 
-// Sweep cleans up after processes that are gone: detach is given each entry with a mount point and detaches the dead
-// mount there; then the files go, and the mount point if Coffer made it. An entry that could not be cleaned stays for the
-// next time. It returns what was found.
-func (r Registry) Sweep(detach func(point string) error) ([]Left, error) {
+// Cleaner is how to clean up after a process that is gone.
+type Cleaner struct {
+	// Detach detaches the dead mount at a mount point.
+	Detach func(point string) error
+	// Keep keeps what the runtime wrote when it ended the process, and says where. It may be nil.
+	Keep func(e Entry, crash []byte) (report string, err error)
+}
+
+const (
+	crashSuffix   = ".crash"
+	maxCrashBytes = 1 << 20 // of a crash file that are read
+)
+
+// Sweep cleans up after processes that are gone: dead mounts are detached; then the files go, and the mount point if
+// Coffer made it. An entry that could not be cleaned stays for the next time. It returns what was found.
+func (r Registry) Sweep(cleaner Cleaner) ([]Left, error) {
 	ids, err := r.ids()
 	if err != nil {
 		return nil, err
@@ -172,7 +187,7 @@ func (r Registry) Sweep(detach func(point string) error) ([]Left, error) {
 		if err != nil {
 			continue // it lives, or somebody else is cleaning up
 		}
-		if left, dead := r.sweepHeld(id, lock, detach); dead {
+		if left, dead := r.sweepHeld(id, lock, cleaner); dead {
 			found = append(found, left)
 		}
 	}
@@ -181,7 +196,7 @@ func (r Registry) Sweep(detach func(point string) error) ([]Left, error) {
 
 // sweepHeld cleans up one entry whose lock is held, and lets go of the lock. dead is false when there is nothing to clean
 // up after all.
-func (r Registry) sweepHeld(id string, lock *os.File, detach func(point string) error) (left Left, dead bool) {
+func (r Registry) sweepHeld(id string, lock *os.File, cleaner Cleaner) (left Left, dead bool) {
 	entry, err := r.read(id)
 	// A lock file that somebody removed by hand must not make a living process look dead.
 	if errors.Is(err, fs.ErrNotExist) || answers(r.Socket(id)) {
@@ -191,9 +206,9 @@ func (r Registry) sweepHeld(id string, lock *os.File, detach func(point string) 
 	if err != nil {
 		entry = Entry{ID: id} // nothing it says is to be believed
 	}
-	left = Left{Entry: entry}
+	left = Left{Entry: entry, Report: r.keepCrash(entry, cleaner)}
 	if entry.MountPoint != "" {
-		left.Err = detach(entry.MountPoint)
+		left.Err = cleaner.Detach(entry.MountPoint)
 		if left.Err == nil && entry.OwnPoint {
 			if err := os.Remove(entry.MountPoint); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				left.Err = fmt.Errorf("remove the mount point: %w", err)
@@ -208,10 +223,28 @@ func (r Registry) sweepHeld(id string, lock *os.File, detach func(point string) 
 	return left, true
 }
 
+// keepCrash passes on why a process crashed, once. A report that cannot be kept is no reason not to clean up: it is lost.
+func (r Registry) keepCrash(e Entry, cleaner Cleaner) (report string) {
+	path := r.file(e.ID, crashSuffix)
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	crash, err := io.ReadAll(io.LimitReader(f, maxCrashBytes))
+	_ = f.Close()
+	if err == nil && len(crash) > 0 && cleaner.Keep != nil {
+		if report, err = cleaner.Keep(e, crash); err != nil {
+			report = ""
+		}
+	}
+	_ = os.Remove(path)
+	return report
+}
+
 // forget removes the files of a container and lets go of its lock, which must be held.
 func (r Registry) forget(id string, lock *os.File) error {
 	var failed error
-	for _, suffix := range []string{".new", ".sock", ".json"} {
+	for _, suffix := range []string{".new", ".sock", crashSuffix, ".json"} {
 		if err := os.Remove(r.file(id, suffix)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			failed = errors.Join(failed, err)
 		}

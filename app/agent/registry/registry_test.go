@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 
 // claimAndHold claims, says how that went, and holds the claim until its input ends, which releases it, or it is killed.
 func claimAndHold(folder, id string) {
-	claim, err := In(folder).Claim(Entry{ID: id, Image: "/image", MountPoint: filepath.Join(folder, "mnt"), OwnPoint: true, Started: time.Now()}, detachNothing)
+	claim, err := In(folder).Claim(Entry{ID: id, Image: "/image", MountPoint: filepath.Join(folder, "mnt"), OwnPoint: true, Started: time.Now()}, Cleaner{Detach: detachNothing})
 	var held *HeldError
 	switch {
 	case errors.As(err, &held):
@@ -120,7 +120,7 @@ func TestClaimNamesTheHolder(t *testing.T) {
 		t.Fatal(h.said)
 	}
 	begin := time.Now()
-	_, err := r.Claim(Entry{ID: testID}, detachNothing)
+	_, err := r.Claim(Entry{ID: testID}, Cleaner{Detach: detachNothing})
 	var held *HeldError
 	if !errors.As(err, &held) || held.PID != h.command.Process.Pid || held.Entry.Image != "/image" || !held.Entry.Ready {
 		t.Fatalf("%v: %+v, want process %d", err, held, h.command.Process.Pid)
@@ -131,7 +131,7 @@ func TestClaimNamesTheHolder(t *testing.T) {
 	if live, err := r.Live(); err != nil || len(live) != 1 || live[0].PID != h.command.Process.Pid || !r.Held(testID) {
 		t.Errorf("live: %v %v", live, err)
 	}
-	if left, err := r.Sweep(detachNothing); err != nil || len(left) != 0 {
+	if left, err := r.Sweep(Cleaner{Detach: detachNothing}); err != nil || len(left) != 0 {
 		t.Errorf("a living process was swept: %v %v", left, err)
 	}
 	h.release()
@@ -141,7 +141,7 @@ func TestClaimNamesTheHolder(t *testing.T) {
 	if got := names(t, folder); got != "" || r.Held(testID) {
 		t.Errorf("left after the release: %q", got)
 	}
-	claim, err := r.Claim(Entry{ID: testID}, detachNothing)
+	claim, err := r.Claim(Entry{ID: testID}, Cleaner{Detach: detachNothing})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,12 +167,12 @@ func TestSweepAfterKill(t *testing.T) {
 		t.Errorf("live: %v %v", live, err)
 	}
 	broken := errors.New("cannot be detached")
-	left, err := r.Sweep(func(string) error { return broken })
+	left, err := r.Sweep(Cleaner{Detach: func(string) error { return broken }})
 	if err != nil || len(left) != 1 || !errors.Is(left[0].Err, broken) {
 		t.Fatalf("%v %v, want one that failed", left, err)
 	}
 	var detached []string
-	left, err = r.Sweep(func(point string) error { detached = append(detached, point); return nil })
+	left, err = r.Sweep(Cleaner{Detach: func(point string) error { detached = append(detached, point); return nil }})
 	if err != nil || len(left) != 1 || left[0].Err != nil || left[0].PID != h.command.Process.Pid {
 		t.Fatalf("%+v %v, want one", left, err)
 	}
@@ -195,7 +195,7 @@ func TestClaimAfterKill(t *testing.T) {
 		for range 4 {
 			sweepers.Go(func() {
 				for range 20 {
-					_, _ = r.Sweep(func(string) error { time.Sleep(time.Millisecond); return nil })
+					_, _ = r.Sweep(Cleaner{Detach: func(string) error { time.Sleep(time.Millisecond); return nil }})
 				}
 			})
 		}
@@ -239,7 +239,7 @@ func TestHostileEntries(t *testing.T) {
 	if live, err := r.Live(); err != nil || len(live) != 0 {
 		t.Errorf("live: %v %v", live, err)
 	}
-	left, err := r.Sweep(func(point string) error { t.Errorf("detached %s", point); return nil })
+	left, err := r.Sweep(Cleaner{Detach: func(point string) error { t.Errorf("detached %s", point); return nil }})
 	if err != nil {
 		t.Error(err)
 	}

@@ -15,7 +15,7 @@ import (
 func TestSweepSparesWhoAnswers(t *testing.T) {
 	folder := t.TempDir()
 	r := In(folder)
-	claim, err := r.Claim(Entry{ID: testID, MountPoint: "/mnt"}, detachNothing)
+	claim, err := r.Claim(Entry{ID: testID, MountPoint: "/mnt"}, Cleaner{Detach: detachNothing})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestSweepSparesWhoAnswers(t *testing.T) {
 	if err := os.Remove(filepath.Join(folder, testID+".lock")); err != nil {
 		t.Fatal(err)
 	}
-	left, err := r.Sweep(func(string) error { t.Error("a living drive was detached"); return nil })
+	left, err := r.Sweep(Cleaner{Detach: func(string) error { t.Error("a living drive was detached"); return nil }})
 	if err != nil || len(left) != 0 {
 		t.Errorf("%v %v", left, err)
 	}
@@ -44,7 +44,7 @@ func TestHeal(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := In(folder)
-		claim, err := r.Claim(Entry{ID: testID, Image: "/x"}, detachNothing)
+		claim, err := r.Claim(Entry{ID: testID, Image: "/x"}, Cleaner{Detach: detachNothing})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func TestHeal(t *testing.T) {
 		if live, err := r.Live(); err != nil || len(live) != 1 || live[0].Image != "/x" || r.holder(testID) != os.Getpid() {
 			t.Errorf("%q lost: live: %v %v", lost, live, err)
 		}
-		if left, err := r.Sweep(detachNothing); err != nil || len(left) != 0 {
+		if left, err := r.Sweep(Cleaner{Detach: detachNothing}); err != nil || len(left) != 0 {
 			t.Errorf("%q lost: swept: %v %v", lost, left, err)
 		}
 		if err := claim.Release(); err != nil {
