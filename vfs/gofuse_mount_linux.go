@@ -44,7 +44,7 @@ func bindFS(fs *FS, point string, o Options) (binding, error) {
 
 // serveFUSE mounts raw at point and returns when it answers. panicked turns a panic in a callback into its error.
 func serveFUSE(raw fuse.RawFileSystem, point string, o Options, panicked func(any) error) (*gofuse, error) {
-	server, err := newServer(raw, point, fuseOptions(o, panicked), o.ReadOnly)
+	server, byHelper, err := newServer(raw, point, fuseOptions(o, panicked), o.ReadOnly)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,11 @@ func serveFUSE(raw fuse.RawFileSystem, point string, o Options, panicked func(an
 		server.Serve()
 		close(b.ended)
 	}()
-	if err := server.WaitMount(); err != nil {
+	err = server.WaitMount()
+	if err == nil && byHelper {
+		err = awaitAnswer(point)
+	}
+	if err != nil {
 		_ = unmountPoint(point, true)
 		return nil, fmt.Errorf("the kernel does not answer: %w", err)
 	}
@@ -102,8 +106,8 @@ func fuseOptions(o Options, panicked func(any) error) fuse.MountOptions {
 	}
 }
 
-// newServer mounts by the system call where that is allowed, else through fusermount3.
-func newServer(raw fuse.RawFileSystem, point string, o fuse.MountOptions, readOnly bool) (*fuse.Server, error) {
+// newServer mounts by the system call where that is allowed, else through fusermount3 (byHelper).
+func newServer(raw fuse.RawFileSystem, point string, o fuse.MountOptions, readOnly bool) (server *fuse.Server, byHelper bool, err error) {
 	if os.Geteuid() == 0 {
 		direct := o
 		direct.DirectMountStrict = true
@@ -112,21 +116,27 @@ func newServer(raw fuse.RawFileSystem, point string, o fuse.MountOptions, readOn
 			direct.DirectMountFlags |= syscall.MS_RDONLY
 		}
 		if server, err := fuse.NewServer(raw, point, &direct); err == nil {
-			return server, nil
+			return server, false, nil
 		}
 	}
-	if _, err := fusermount(); err != nil {
-		return nil, err
+	helper, err := fusermount()
+	if err != nil {
+		return nil, true, err
 	}
 	o.Options = append(o.Options, "nosuid", "nodev")
 	if readOnly {
 		o.Options = append(o.Options, "ro")
 	}
-	server, err := fuse.NewServer(raw, point, &o)
+	device, err := mountByHelper(helper, point, &o)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s", ErrPoint, strings.TrimSpace(err.Error()))
+		return nil, true, err
 	}
-	return server, nil
+	if server, err = fuse.NewServer(raw, fmt.Sprintf("/dev/fd/%d", device), &o); err != nil {
+		_ = unix.Close(device)
+		_ = unmountPoint(point, true)
+		return nil, true, fmt.Errorf("speak with the kernel: %w", err)
+	}
+	return server, true, nil
 }
 
 // flush makes the kernel write back dirty pages of mapped files. It may take as long as that takes; ctx ends the wait,
