@@ -27,7 +27,7 @@ type cgoRules struct {
 const allFlags = fat32.AttrReadOnly | fat32.AttrHidden | fat32.AttrSystem | fat32.AttrArchive
 
 // cgoFS translates the callbacks of cgofuse into calls of the core. cgofuse knows paths, and handles of
-// what is open; a handle, where there is one, wins. See docs/adr-0301-cgofuse-paths.md.
+// what is open; a handle, where there is one, wins. See docs/adr-0002-cgofuse-paths.md.
 type cgoFS struct {
 	cgoLife
 	fs           *FS

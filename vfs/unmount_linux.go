@@ -54,8 +54,8 @@ func fusermount() (string, error) {
 			return path, nil
 		}
 		for _, dir := range []string{"/usr/bin/", "/bin/"} { // PATH may be empty
-			if _, err := os.Stat(dir + name); err == nil {
-				return dir + name, nil
+			if path, err := exec.LookPath(dir + name); err == nil {
+				return path, nil
 			}
 		}
 	}
