@@ -471,3 +471,24 @@ func TestBusyLock(t *testing.T) {
 		t.Errorf("after a forced lock the files hold %q", out)
 	}
 }
+
+// TestModes: what the drive shows is its owner's alone; programs on it run; without w means the read-only attribute.
+func TestModes(t *testing.T) {
+	d := withDrives(t, "32MiB")
+	d.unlock()
+	script := filepath.Join(d.point, "script.sh")
+	writeFile(t, script, []byte("#!/bin/sh\necho ran\n"))
+	if out, err := exec.Command(script).Output(); err != nil || string(out) != "ran\n" {
+		t.Errorf("a program on the drive: %q %v", out, err)
+	}
+	if err := os.Chmod(script, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(d.point, "folder", "file"), nil)
+	for name, want := range map[string]os.FileMode{".": os.ModeDir | 0o700, "folder": os.ModeDir | 0o700, "folder/file": 0o700, "script.sh": 0o500} {
+		if info, err := os.Stat(filepath.Join(d.point, name)); err != nil || info.Mode() != want {
+			t.Errorf("%s: %v %v, want %v", name, info.Mode(), err, want)
+		}
+	}
+	run(t, d.folder, 0, "lock", "a.img")
+}
