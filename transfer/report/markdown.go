@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
+
+	"coffer/transfer/report/picture"
 )
 
 // cell makes text safe inside a Markdown table.
@@ -14,86 +15,160 @@ func cell(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`).Replace(s)
 }
 
-// exportMarkdown writes a table of all records and a section for each.
-func exportMarkdown(w io.Writer, records []*Record, names bool) error {
-	b := bufio.NewWriter(w)
-	fmt.Fprint(b, "# Transfers\n\nMB/s is 10^6 bytes per second; average covers copy and sync.\n\n")
-	fmt.Fprint(b, "| id | label | from | to | files | bytes | seconds | average MB/s | max | min | window s | outcome |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
-	for _, r := range records {
-		window := number(r.Rates.WindowSeconds)
-		if r.Rates.SingleWindow {
-			window = "single window"
-		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %d | %d | %s | %s | %s | %s | %s | %s |\n", r.ID, cell(r.Label), cell(r.Source.String()), cell(r.Destination.String()),
-			r.Files, r.Bytes, significant(r.Seconds.Copy+r.Seconds.Sync), megabytes(r.Rates.Average), megabytes(r.Rates.Maximum), megabytes(r.Rates.Minimum), window, r.Outcome)
+// figureText prints a figure: as measured with three significant digits, as published with the digits it has.
+func figureText(f *Figure) string {
+	if f.Rounds == 0 {
+		return picture.Exact(f.Median)
 	}
-	for _, r := range records {
-		markdownDetails(b, r, names)
+	return picture.Figure(f.Median)
+}
+
+// rangeText is the middle half of the rounds; "" when there is only one.
+func rangeText(f *Figure) string {
+	if f.Rounds < 2 {
+		return ""
+	}
+	return picture.Figure(f.Q1) + "–" + picture.Figure(f.Q3)
+}
+
+// ratioText is the ratio to the baseline; "" when there is none.
+func ratioText(f *Figure) string {
+	if f.Ratio == 0 {
+		return ""
+	}
+	return "×" + picture.Ratio(f.Ratio)
+}
+
+// markdownCell is one cell: "28.6 (27.9–29.3; ×0.64) †".
+func markdownCell(c Cell) string {
+	if c.Figure == nil {
+		return cell(c.Text)
+	}
+	text, inside := figureText(c.Figure), []string{}
+	for _, s := range []string{rangeText(c.Figure), ratioText(c.Figure)} {
+		if s != "" {
+			inside = append(inside, s)
+		}
+	}
+	if c.Figure.CPUSeconds > 0 {
+		inside = append(inside, "CPU "+picture.Figure(c.Figure.CPUSeconds)+" s")
+	}
+	if len(inside) > 0 {
+		text += " (" + strings.Join(inside, "; ") + ")"
+	}
+	if c.Figure.Disturbed {
+		text += " †"
+	}
+	return text
+}
+
+// heading is the head of a column with its unit.
+func (c Column) heading() string {
+	if c.Unit == "" {
+		return c.Name
+	}
+	return c.Name + ", " + c.Unit
+}
+
+// hasDisturbed says whether a table needs the note on disturbed figures.
+func (t *Table) hasDisturbed() bool {
+	for _, row := range t.Rows {
+		for _, c := range row.Cells {
+			if c.Figure != nil && c.Figure.Disturbed {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// numeric says whether a column holds figures: it is then aligned right.
+func (t *Table) numeric(column int) bool {
+	for _, row := range t.Rows {
+		if column < len(row.Cells) && row.Cells[column].Figure != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *Table) markdown(b *bufio.Writer) {
+	fmt.Fprintf(b, "| %s |", cell(t.RowTitle))
+	for _, c := range t.Columns {
+		fmt.Fprintf(b, " %s |", cell(c.heading()))
+	}
+	fmt.Fprint(b, "\n|---|")
+	for i := range t.Columns {
+		if t.numeric(i) {
+			fmt.Fprint(b, "---:|")
+		} else {
+			fmt.Fprint(b, "---|")
+		}
+	}
+	fmt.Fprintln(b)
+	for _, row := range t.Rows {
+		label := cell(row.Label)
+		if row.Reference {
+			label = "*" + label + "* (" + cell(row.Source) + ")"
+		}
+		fmt.Fprintf(b, "| %s |", label)
+		for _, c := range row.Cells {
+			fmt.Fprintf(b, " %s |", markdownCell(c))
+		}
+		fmt.Fprintln(b)
+	}
+	if t.Note != "" {
+		fmt.Fprintf(b, "\n%s\n", cell(t.Note))
+	}
+	if t.hasDisturbed() {
+		fmt.Fprintf(b, "\n%s\n", disturbedNote)
+	}
+}
+
+// markdown writes the document without its pictures: what they show stands in tables too, except the series.
+func (d *document) markdown(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "# %s\n\n%s\n", cell(d.title), cell(d.subtitle))
+	for _, r := range d.remarks {
+		fmt.Fprintf(b, "\n> %s\n", cell(r))
+	}
+	for _, s := range d.sections {
+		if s.table == nil && len(s.facts) == 0 && len(seriesOf(s)) == 0 {
+			continue
+		}
+		fmt.Fprintf(b, "\n## %s\n\n", cell(s.title))
+		if s.table != nil {
+			s.table.markdown(b)
+		}
+		writeFacts(b, s.facts)
+		writeFacts(b, seriesOf(s))
+	}
+	if len(d.method) > 0 {
+		fmt.Fprint(b, "\n## Method\n\n")
+		writeFacts(b, d.method)
 	}
 	return b.Flush()
 }
 
-// String is a short description: "host ext4" or "luks2 aes-256-xts FAT32".
-func (e Endpoint) String() string {
-	parts := []string{}
-	for _, p := range []string{e.Format, e.Cipher, e.FileSystem} {
-		if p != "" {
-			parts = append(parts, p)
+// seriesOf writes the series of rates, which are no table, as text.
+func seriesOf(s section) []Method {
+	var out []Method
+	for _, c := range s.charts {
+		rates, ok := c.(*picture.Rates)
+		if !ok || len(rates.Series) == 0 {
+			continue
 		}
+		parts := make([]string, len(rates.Series))
+		for i, v := range rates.Series {
+			parts[i] = picture.Figure(v)
+		}
+		out = append(out, Method{rates.Title, "MB/s, window " + number(rates.WindowSeconds) + " s: " + strings.Join(parts, " ")})
 	}
-	if e.Kind == "host" {
-		parts = append([]string{"host"}, parts...)
-	}
-	if len(parts) == 0 {
-		return e.Kind
-	}
-	return strings.Join(parts, " ")
+	return out
 }
 
-func markdownDetails(b *bufio.Writer, r *Record, names bool) {
-	fmt.Fprintf(b, "\n## %s %s\n\n", r.ID, cell(r.Label))
-	fmt.Fprintf(b, "- %s to %s UTC, %s, path %s, cache %s, %s\n", r.Start.UTC().Format(time.DateTime), r.End.UTC().Format(time.DateTime), r.Outcome, cell(r.Path), cell(r.Cache), cell(r.Program))
-	for _, side := range []struct {
-		name string
-		e    Endpoint
-	}{{"source", r.Source}, {"destination", r.Destination}} {
-		fmt.Fprintf(b, "- %s: %s; device %s, write cache %s, engine %s, sector %d B, cluster %d B\n", side.name, cell(side.e.String()),
-			orDash(side.e.Device), orDash(side.e.WriteCache), orDash(side.e.Engine), side.e.SectorBytes, side.e.ClusterBytes)
+func writeFacts(b *bufio.Writer, facts []Method) {
+	for _, f := range facts {
+		fmt.Fprintf(b, "- **%s**: %s\n", cell(f.Name), cell(f.Text))
 	}
-	fmt.Fprintf(b, "- %d files, %d folders, %d bytes; resumed %d, verified %d, moved %d; skipped %s; failed %s\n", r.Files, r.Directories, r.Bytes,
-		r.Resumed, r.Verified, r.Moved, orDash(counts(r.Skipped)), orDash(counts(r.Failed)))
-	if r.FailedBytes > 0 {
-		fmt.Fprintf(b, "- %d more bytes were written for copies that were given up; the rates count them\n", r.FailedBytes)
-	}
-	fmt.Fprintf(b, "- seconds: total %.3f, scan %.3f, copy %.3f, sync %.3f, verify %.3f\n", r.Seconds.Total, r.Seconds.Scan, r.Seconds.Copy, r.Seconds.Sync, r.Seconds.Verify)
-	fmt.Fprintf(b, "- rates MB/s: copy average %s, p5 %s, p50 %s, p95 %s; %s files/s\n", megabytes(r.Rates.CopyAverage), megabytes(r.Rates.P5),
-		megabytes(r.Rates.P50), megabytes(r.Rates.P95), significant(r.Rates.FilesPerSecond))
-	fmt.Fprintf(b, "- CPU: user %.2f s, system %.2f s, %.0f %% of one core; %s, %d cores, governor %s to %s, %.0f to %.0f MHz\n", r.CPU.Total.UserSeconds,
-		r.CPU.Total.SystemSeconds, r.CPU.Total.Percent, orDash(r.Machine.CPUModel), r.Machine.Cores, orDash(r.Machine.GovernorStart), orDash(r.Machine.GovernorEnd),
-		r.Machine.ClockMHzStart, r.Machine.ClockMHzEnd)
-	fmt.Fprintf(b, "- system: %s, kernel %s, %s\n", orDash(r.Machine.OSName), orDash(r.Machine.Kernel), r.Machine.Arch)
-	if len(r.Rates.Series) > 0 {
-		parts := make([]string, len(r.Rates.Series))
-		for i, v := range r.Rates.Series {
-			parts[i] = megabytes(v)
-		}
-		fmt.Fprintf(b, "- series MB/s, window %s s: %s\n", number(r.Rates.WindowSeconds), strings.Join(parts, " "))
-	}
-	if !names || len(r.Problems) == 0 {
-		return
-	}
-	fmt.Fprint(b, "\n| name | reason | why |\n|---|---|---|\n")
-	for _, p := range r.Problems {
-		fmt.Fprintf(b, "| %s | %s | %s |\n", cell(p.Name), cell(p.Reason), cell(p.Detail))
-	}
-	if r.ProblemsDropped > 0 {
-		fmt.Fprintf(b, "\nand %d more\n", r.ProblemsDropped)
-	}
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return cell(s)
 }
