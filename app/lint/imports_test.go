@@ -82,6 +82,8 @@ func violations(packages map[string]goPackage) []string {
 			}
 		case in(p.ImportPath, "coffer/container"):
 			forbid(p, "container is below nothing but the host", "coffer/fat32", "coffer/transfer", "coffer/vfs", "coffer/app")
+		case in(p.ImportPath, "coffer/transfer/lab"): // measures both against each other
+			forbid(p, "the lab is below the program", "coffer/vfs", "coffer/app")
 		case in(p.ImportPath, "coffer/transfer"):
 			forbid(p, "transfer knows fat32 only", "coffer/container", "coffer/vfs", "coffer/app")
 		case in(p.ImportPath, "coffer/vfs"):
@@ -95,8 +97,18 @@ func violations(packages map[string]goPackage) []string {
 		meets := func(tree string) bool {
 			return slices.ContainsFunc(p.Imports, func(path string) bool { return in(path, tree) })
 		}
-		if meets("coffer/fat32") && meets("coffer/container") && p.ImportPath != "coffer/app/session" {
-			found = append(found, p.ImportPath+" imports fat32 and container: they meet only in app/session")
+		if meets("coffer/fat32") && meets("coffer/container") && !in(p.ImportPath, "coffer/app/session", "coffer/transfer/lab") {
+			found = append(found, p.ImportPath+" imports fat32 and container: they meet only in app/session and transfer/lab")
+		}
+		if in(p.ImportPath, "coffer/container/ciphers") {
+			for _, dep := range p.Deps {
+				if !packages[dep].Standard && !in(dep, "coffer/container/ciphers", "golang.org/x/crypto", "golang.org/x/sys") {
+					found = append(found, p.ImportPath+" depends on "+dep+": ciphers know the standard library and x/crypto only")
+				}
+			}
+		}
+		if in(p.ImportPath, "coffer/app") && meets("coffer/container/ciphers") {
+			found = append(found, p.ImportPath+" imports container/ciphers: only formats and the lab do")
 		}
 		for _, own := range formatTrees {
 			if in(p.ImportPath, own) {
@@ -131,6 +143,9 @@ func TestImportRulesCanFail(t *testing.T) {
 		"formats know each other": {ImportPath: "coffer/container/luks", Deps: []string{"coffer/container/plain"}},
 		"window holds a key":      {ImportPath: "coffer/app/window", Deps: []string{"coffer/container"}},
 		"program draws":           {ImportPath: "coffer/app/cli", Deps: []string{"fyne.io/fyne/v2"}},
+		"lab uses a mount":        {ImportPath: "coffer/transfer/lab", Deps: []string{"coffer/vfs"}},
+		"ciphers know a format":   {ImportPath: "coffer/container/ciphers", Deps: []string{"coffer/container/luks"}},
+		"program uses a cipher":   {ImportPath: "coffer/app/cli", Imports: []string{"coffer/container/ciphers"}},
 		"they meet elsewhere":     {ImportPath: "coffer/app/cli", Imports: []string{"coffer/fat32", "coffer/container/secret"}},
 	} {
 		if found := violations(map[string]goPackage{p.ImportPath: p}); len(found) != 1 {
