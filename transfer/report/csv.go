@@ -182,13 +182,16 @@ func experimentCSV(e *Experiment) [][]string {
 			for i, cell := range row.Cells {
 				col := t.Columns[i]
 				rows = append(rows, append([]string{e.ID, e.Kind, e.Started.UTC().Format(time.RFC3339), text(e.Version), text(t.Title), text(row.Label),
-					strconv.FormatBool(row.Reference), text(row.Source), text(col.Name), text(col.Unit), strconv.FormatBool(col.HigherIsBetter), text(cell.Text)},
+					strconv.FormatBool(row.Reference), text(row.Source), text(col.name()), text(col.Unit), strconv.FormatBool(col.HigherIsBetter), text(cell.Text)},
 					figureCSV(cell.Figure)...))
 			}
 		}
 	}
 	return rows
 }
+
+// name of a column with its group.
+func (c Column) name() string { return Column{Group: c.Group, Name: c.Name}.heading() }
 
 // figureCSV is median to values; what is unknown is empty, not 0.
 func figureCSV(f *Figure) []string {

@@ -58,7 +58,7 @@ func disturbed(tables []Table) []string {
 				}
 				count++
 				if f.Spread() >= worst {
-					worst, where = f.Spread(), row.Label+", "+t.Columns[i].Name
+					worst, where = f.Spread(), row.Label+", "+t.Columns[i].name()
 				}
 			}
 		}

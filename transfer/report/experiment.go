@@ -64,6 +64,9 @@ type Table struct {
 
 // Column is the head of a column.
 type Column struct {
+	// Group, when not "", heads this column and those beside it of the same group: "sequential output" in the layout of
+	// bonnie++.
+	Group          string `json:"group,omitempty"`
 	Name           string `json:"name"`
 	Unit           string `json:"unit"` // "MB/s", "s", ...; "" for none. Figures are given in this unit
 	HigherIsBetter bool   `json:"higherIsBetter"`

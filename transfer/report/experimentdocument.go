@@ -31,7 +31,7 @@ func experimentDocument(e *Experiment) *document {
 	for _, m := range e.Method {
 		d.method = append(d.method, Method{Escape(m.Name), Escape(m.Text)})
 	}
-	d.method = append(d.method, Method{"Figures", fmt.Sprintf("medians; in brackets the middle half of the rounds (first to third quartile); × is the ratio to the baseline; † marks figures whose middle half spans more than %.0f %% of the median", 100*DisturbedSpread)},
+	d.method = append(d.method, Method{"Figures", fmt.Sprintf("medians of the rounds, with the middle half of them (first to third quartile); × is the ratio to the baseline; † marks figures whose middle half spans more than %.0f %% of the median", 100*DisturbedSpread)},
 		Method{"Units", unitsNote})
 	return d
 }

@@ -34,6 +34,7 @@ type (
 	htmlChart struct{ Wide, Narrow template.HTML }
 	htmlTable struct {
 		RowTitle string
+		Groups   []htmlGroup // empty: the head has one line
 		Columns  []htmlColumn
 		Rows     []htmlRow
 		Notes    []string
@@ -41,6 +42,10 @@ type (
 	htmlColumn struct {
 		Name, Unit string
 		Numeric    bool
+	}
+	htmlGroup struct {
+		Name string
+		Span int
 	}
 	htmlRow struct {
 		Label, Source string
@@ -86,8 +91,18 @@ func (d *document) html(w io.Writer) error {
 
 func (t *Table) html() *htmlTable {
 	out := &htmlTable{RowTitle: Escape(t.RowTitle)}
+	grouped := false
 	for i, c := range t.Columns {
+		if n := len(out.Groups); n > 0 && t.Columns[i-1].Group == c.Group && c.Group != "" {
+			out.Groups[n-1].Span++
+		} else {
+			out.Groups = append(out.Groups, htmlGroup{Escape(c.Group), 1})
+		}
+		grouped = grouped || c.Group != ""
 		out.Columns = append(out.Columns, htmlColumn{Escape(c.Name), Escape(c.Unit), t.numeric(i)})
+	}
+	if !grouped {
+		out.Groups = nil
 	}
 	for _, row := range t.Rows {
 		r := htmlRow{Label: Escape(row.Label), Source: Escape(row.Source), Reference: row.Reference}

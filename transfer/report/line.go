@@ -37,6 +37,8 @@ func megabytes(bytesPerSecond float64) string { return significant(bytesPerSecon
 // significant prints v with three significant digits and no exponent.
 func significant(v float64) string {
 	switch {
+	case v == 0:
+		return "0"
 	case v >= 99.95:
 		return fmt.Sprintf("%.0f", v)
 	case v >= 9.995:

@@ -64,10 +64,14 @@ func markdownCell(c Cell) string {
 
 // heading is the head of a column with its unit.
 func (c Column) heading() string {
-	if c.Unit == "" {
-		return c.Name
+	head := c.Name
+	if c.Group != "" {
+		head = c.Group + ": " + head
 	}
-	return c.Name + ", " + c.Unit
+	if c.Unit != "" {
+		head += ", " + c.Unit
+	}
+	return head
 }
 
 // hasDisturbed says whether a table needs the note on disturbed figures.

@@ -81,7 +81,12 @@ func sampleExperiment(t *testing.T) *Experiment {
 			{Label: "[a] plain to plain", Reference: true, Source: "Private Disk test, 2000s", Cells: []Cell{Published(95), Published(6.92), Published(14), Published(3.8), {}}},
 			{Label: "[a] plain to encrypted", Cells: []Cell{withRatio(figure(5, 2.1, 0.02), 2.01), withRatio(figure(6, 313, 0.02), 327), figure(7, 410, 0.05), figure(8, 118, 0.04), Text("dropped")}},
 			{Label: "[a] plain to encrypted", Reference: true, Source: "Private Disk test, 2000s", Cells: []Cell{Published(101), Published(6.51), Published(10), Published(2.9), {}}},
-		}}}
+		}},
+		{Title: "Drive", RowTitle: "drive", Columns: []Column{{Group: "sequential output", Name: "per character", Unit: "K/s", HigherIsBetter: true}, {Group: "sequential output", Name: "%CP"},
+			{Group: "sequential output", Name: "block", Unit: "K/s", HigherIsBetter: true}, {Group: "sequential output", Name: "%CP"}, {Group: "sequential input", Name: "block", Unit: "K/s", HigherIsBetter: true},
+			{Group: "sequential input", Name: "%CP"}, {Group: "random", Name: "seeks", Unit: "/s", HigherIsBetter: true}, {Group: "random", Name: "%CP"}},
+			Rows: []Row{{Label: "this drive", Cells: []Cell{figure(11, 131000, 0.01), figure(12, 98, 0.01), figure(13, 412000, 0.02), figure(14, 31, 0.02), figure(15, 901000, 0.02), figure(16, 40, 0.02), figure(17, 9120, 0.1), figure(18, 20, 0.02)}},
+				{Label: "none", Reference: true, Source: "dm-crypt, 2000s", Cells: []Cell{{}, {}, Published(21960), {}, Published(18144), {}, Published(126), {}}}}}}
 	e.Bars = []Chart{
 		{Title: "Average rate as a ratio to plain", Unit: "ratio", Line: 1, LineName: "plain = 1", Groups: []string{"[a] plain to encrypted", "[a] encrypted to plain", "[b] plain to encrypted"},
 			Series: []Series{{Name: "this machine", Values: []float64{0.957, 1.04, 1.62}, Low: []float64{0.94, 1.02, 1.51}, High: []float64{0.97, 1.05, 1.7}},

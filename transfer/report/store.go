@@ -57,17 +57,22 @@ func (s *Store) Save(r *Record) error {
 	if !idPattern.MatchString(r.ID) {
 		return fmt.Errorf("save record %q: %w", r.ID, ErrID)
 	}
-	data, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return fmt.Errorf("save record %s: %w", r.ID, err)
-	}
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return fmt.Errorf("save record %s: %w", r.ID, err)
-	}
-	if err := WriteFileAtomic(filepath.Join(s.dir, r.ID+suffix), append(data, '\n')); err != nil {
+	if err := s.write(r.ID+suffix, r); err != nil {
 		return fmt.Errorf("save record %s: %w", r.ID, err)
 	}
 	return nil
+}
+
+// write stores v as the file of that name.
+func (s *Store) write(name string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return err
+	}
+	return WriteFileAtomic(filepath.Join(s.dir, name), append(data, '\n'))
 }
 
 // WriteFileAtomic replaces path by data, mode 0600, durably and all at once.
@@ -100,7 +105,7 @@ func WriteFileAtomic(path string, data []byte) (err error) {
 
 // Load reads the record whose id is, or uniquely begins with, id.
 func (s *Store) Load(id string) (*Record, error) {
-	full, err := s.resolve(id)
+	full, err := s.resolve(id, suffix)
 	if err != nil {
 		return nil, fmt.Errorf("record %q: %w", id, err)
 	}
@@ -109,7 +114,7 @@ func (s *Store) Load(id string) (*Record, error) {
 
 // Delete removes one record, damaged or not.
 func (s *Store) Delete(id string) error {
-	full, err := s.resolve(id)
+	full, err := s.resolve(id, suffix)
 	if err == nil {
 		err = os.Remove(filepath.Join(s.dir, full+suffix))
 	}
@@ -122,7 +127,7 @@ func (s *Store) Delete(id string) error {
 // List returns all readable records, oldest first, and the ids of damaged ones.
 // A folder that does not exist holds none.
 func (s *Store) List() (records []*Record, damaged []string, err error) {
-	ids, err := s.ids()
+	ids, err := s.ids(suffix)
 	if err != nil {
 		return nil, nil, fmt.Errorf("list records: %w", err)
 	}
@@ -139,7 +144,8 @@ func (s *Store) List() (records []*Record, damaged []string, err error) {
 	return records, damaged, nil
 }
 
-func (s *Store) ids() ([]string, error) {
+// ids of the files that end in ending, sorted.
+func (s *Store) ids(ending string) ([]string, error) {
 	entries, err := os.ReadDir(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -149,7 +155,7 @@ func (s *Store) ids() ([]string, error) {
 	}
 	var ids []string
 	for _, e := range entries {
-		id, ok := strings.CutSuffix(e.Name(), suffix)
+		id, ok := strings.CutSuffix(e.Name(), ending)
 		if ok && idPattern.MatchString(id) && e.Type().IsRegular() {
 			ids = append(ids, id)
 		}
@@ -160,11 +166,11 @@ func (s *Store) ids() ([]string, error) {
 
 // resolve completes an id. Only names found in the folder are ever returned, so
 // an id cannot lead out of it.
-func (s *Store) resolve(id string) (string, error) {
+func (s *Store) resolve(id, ending string) (string, error) {
 	if id == "" {
 		return "", ErrID
 	}
-	ids, err := s.ids()
+	ids, err := s.ids(ending)
 	if err != nil {
 		return "", err
 	}
@@ -186,17 +192,9 @@ func (s *Store) resolve(id string) (string, error) {
 }
 
 func (s *Store) read(id string) (*Record, error) {
-	f, err := os.Open(filepath.Join(s.dir, id+suffix))
+	data, err := s.bytes(id + suffix)
 	if err != nil {
 		return nil, fmt.Errorf("read record %s: %w", id, err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxRecordBytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("read record %s: %w", id, err)
-	}
-	if len(data) > maxRecordBytes {
-		return nil, fmt.Errorf("read record %s: %w: longer than %d bytes", id, ErrDamaged, maxRecordBytes)
 	}
 	r := new(Record)
 	if err := json.Unmarshal(data, r); err != nil {
@@ -206,4 +204,18 @@ func (s *Store) read(id string) (*Record, error) {
 		return nil, fmt.Errorf("read record %s: %w: it calls itself %q, schema %d", id, ErrDamaged, r.ID, r.Schema)
 	}
 	return r, nil
+}
+
+// bytes reads a file whole, if it is not too long to be what it says.
+func (s *Store) bytes(name string) ([]byte, error) {
+	f, err := os.Open(filepath.Join(s.dir, name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxRecordBytes+1))
+	if err == nil && len(data) > maxRecordBytes {
+		err = fmt.Errorf("%w: longer than %d bytes", ErrDamaged, maxRecordBytes)
+	}
+	return data, err
 }

@@ -71,12 +71,16 @@ func tickText(v, step float64) string {
 	return Group(strconv.FormatFloat(v, 'f', decimals, 64))
 }
 
-// Figure prints a value with three significant digits, without exponent, thousands set apart from five digits on.
+// Figure prints a value with three significant digits, four from a thousand on, without exponent, thousands set apart
+// from five digits on.
 func Figure(v float64) string {
 	a := math.Abs(v)
 	switch {
 	case v == 0:
 		return "0"
+	case a >= 9999.5: // four digits: more would say more than was measured
+		unit := math.Pow(10, math.Floor(math.Log10(a))-3)
+		return Group(fmt.Sprintf("%.0f", math.Round(v/unit)*unit))
 	case a >= 99.95:
 		return Group(fmt.Sprintf("%.0f", v))
 	case a >= 9.995:

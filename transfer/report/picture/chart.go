@@ -16,7 +16,7 @@ import (
 // Widths of drawings in points (an svg's unit). The narrow one suits a phone.
 const (
 	Wide   = 720.0
-	Narrow = 360.0
+	Narrow = 332.0
 )
 
 // maxHeight bounds a drawing in points, and with it the memory of a png (four bytes for each of 2 x 2 pixels a point).
