@@ -52,7 +52,7 @@ func (a *program) copyCommand() *cobra.Command {
 	flags.StringVar(&f.request.Label, "label", "", "your own text in the record")
 	flags.StringVar(&f.via, "via", "direct", "path taken: direct (through this program)")
 	flags.DurationVar(&f.window, "window", time.Second, "length of one rate window, a multiple of 10ms")
-	flags.StringVar(&f.report, "report", "", "also write the record, with the names of failed files, to this file (.csv .json .md)")
+	flags.StringVar(&f.report, "report", "", "also write the record, with the names of failed files, to this file ("+session.ReportExtensions()+")")
 	return c
 }
 

@@ -30,25 +30,43 @@ func (a *program) haveRecords() (string, error) {
 
 func (a *program) reportCommand() *cobra.Command {
 	list := &cobra.Command{
-		Use: "list", Short: "List the records, oldest first", Example: "  coffer report list",
+		Use: "list", Short: "List records and experiments, oldest first", Example: "  coffer report list",
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return a.reportList() },
 	}
 	show := &cobra.Command{
-		Use: "show ID", Short: "Show one record (the start of its ID is enough)", Example: "  coffer report show 20261130T",
+		Use: "show ID", Short: "Show one record or experiment (the start of its ID is enough)", Example: "  coffer report show 20261130T",
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return a.reportShow(args[0]) },
 	}
+	return a.group("report", groupFiles, "Records of copies and experiments: list, show, compare, export", "  coffer report list\n  coffer report show 20261130T",
+		list, show, a.reportCompareCommand(), a.reportExportCommand())
+}
+
+func (a *program) reportCompareCommand() *cobra.Command {
+	to := ""
+	compare := &cobra.Command{
+		Use: "compare ID ID... [--to FILE]", Short: "Set records side by side, the first as the baseline",
+		Long: "Set records side by side: ratio to the first, and whether the difference is larger than the spread.\n" +
+			"Records of one label and one set-up count as rounds of one thing.",
+		Example: "  coffer report compare 20261130T1320 20261130T1325\n  coffer report compare 20261130T1320 20261130T1325 --to compared.html",
+		Args:    cobra.MinimumNArgs(2),
+		RunE:    func(_ *cobra.Command, args []string) error { return a.reportCompare(args, to) },
+	}
+	compare.Flags().StringVar(&to, "to", "", "also write it to this file; its extension says how: "+session.ReportExtensions())
+	return compare
+}
+
+func (a *program) reportExportCommand() *cobra.Command {
 	to := ""
 	export := &cobra.Command{
-		Use: "export ID... --to FILE", Short: "Write records to a .csv, .json or .md file",
-		Example: "  coffer report export 20261130T132015123Z-1a2b3c --to rates.csv",
+		Use: "export ID... --to FILE", Short: "Write records, or an experiment, to a file: table, page or picture",
+		Example: "  coffer report export 20261130T132015123Z-1a2b3c --to rates.html\n  coffer report export 20261130T1320 20261130T1325 --to rates.csv",
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.reportExport(args, to) },
 	}
-	export.Flags().StringVar(&to, "to", "", "file to write; its extension says how: .csv .json .md")
-	return a.group("report", groupFiles, "Records of copies: list, show, export", "  coffer report list\n  coffer report show 20261130T",
-		list, show, export, a.laterCommand("compare"))
+	export.Flags().StringVar(&to, "to", "", "file to write; its extension says how: "+session.ReportExtensions())
+	return export
 }
 
 func (a *program) reportList() error {
@@ -60,20 +78,30 @@ func (a *program) reportList() error {
 	if err != nil {
 		return err
 	}
-	for _, id := range damaged {
+	experiments, damagedExperiments, err := session.ListExperiments(folder)
+	if err != nil {
+		return err
+	}
+	for _, id := range append(damaged, damagedExperiments...) {
 		a.note("record " + id + " is damaged and left out")
 	}
 	for _, record := range records {
 		line := strings.TrimPrefix(session.RecordLine(record), "["+record.ID+"] ") // which stands there when there is no label
 		a.out.say("%s  %-9s  %s", record.ID, record.Outcome, escape(line))
 	}
-	if len(records) == 0 {
+	for _, experiment := range experiments {
+		a.out.say("%s  %-9s  %s", experiment.ID, "lab "+experiment.Kind, escape(experiment.Title))
+	}
+	if len(records)+len(experiments) == 0 {
 		a.out.chat("no records yet; `coffer copy` leaves one")
 	}
 	if records == nil {
 		records = []*session.Record{}
 	}
-	return a.out.document(map[string]any{"records": records, "damaged": append([]string{}, damaged...)})
+	if experiments == nil {
+		experiments = []*session.Experiment{}
+	}
+	return a.out.document(map[string]any{"records": records, "experiments": experiments, "damaged": append(append([]string{}, damaged...), damagedExperiments...)})
 }
 
 func (a *program) reportShow(id string) error {
@@ -81,9 +109,12 @@ func (a *program) reportShow(id string) error {
 	if err != nil {
 		return err
 	}
-	record, err := session.LoadRecord(folder, id)
+	record, experiment, err := session.LoadReport(folder, id)
 	if err != nil {
 		return err
+	}
+	if experiment != nil {
+		return a.experimentShow(experiment)
 	}
 	a.out.say("%s", session.RecordLine(record))
 	a.field("id", "%s", record.ID)
@@ -97,11 +128,51 @@ func (a *program) reportShow(id string) error {
 		record.Seconds.Copy, record.Seconds.Sync, record.Seconds.Verify)
 	a.field("processor", "%.0f %% of one core (%.2f s user, %.2f s system)", record.CPU.Total.Percent, record.CPU.Total.UserSeconds,
 		record.CPU.Total.SystemSeconds)
+	for _, phase := range record.Phases {
+		a.field(escape(phase.Name), "%.2f s", phase.Seconds)
+	}
 	a.field("percentiles", "p5=%.1f p50=%.1f p95=%.1f MB/s", record.Rates.P5/1e6, record.Rates.P50/1e6, record.Rates.P95/1e6)
 	a.field("cache", "%s", record.Cache)
 	a.field("machine", "%s, %d cores, %s", record.Machine.CPUModel, record.Machine.Cores, record.Machine.OSName)
 	a.field("program", "%s", record.Program)
 	return a.out.document(record)
+}
+
+func (a *program) experimentShow(experiment *session.Experiment) error {
+	var text strings.Builder
+	if err := session.PrintExperiment(&text, experiment); err != nil {
+		return err
+	}
+	a.out.say("%s", strings.TrimRight(text.String(), "\n"))
+	return a.out.document(experiment)
+}
+
+func (a *program) reportCompare(ids []string, to string) error {
+	if to != "" {
+		if err := session.CheckReportFile(to); err != nil {
+			return err
+		}
+	}
+	folder, err := a.haveRecords()
+	if err != nil {
+		return err
+	}
+	comparison, err := session.CompareRecords(folder, ids)
+	if err != nil {
+		return err
+	}
+	var text strings.Builder
+	if err := session.PrintComparison(&text, comparison); err != nil {
+		return err
+	}
+	a.out.say("%s", strings.TrimRight(text.String(), "\n"))
+	if to != "" {
+		if err := session.ExportComparison(to, comparison); err != nil {
+			return err
+		}
+		a.out.chat("wrote %s", escape(to))
+	}
+	return a.out.document(comparison)
 }
 
 // counts writes "3 unreadable, 1 too-big", sorted; "" when empty.
@@ -127,7 +198,7 @@ func (a *program) reportExport(ids []string, to string) error {
 	if err != nil {
 		return err
 	}
-	if err := session.ExportRecords(folder, ids, to); err != nil {
+	if err := session.ExportReports(folder, ids, to); err != nil {
 		return err
 	}
 	a.out.chat("wrote %s", escape(to))

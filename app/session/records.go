@@ -1,10 +1,7 @@
 package session
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"coffer/transfer/report"
@@ -58,56 +55,6 @@ func LoadRecord(folder, id string) (*Record, error) {
 		return nil, &Error{What: "show a record", Err: err, Hint: "`coffer report list` shows them all"}
 	}
 	return record, nil
-}
-
-// ExportRecords writes records to a new file; its extension says how.
-func ExportRecords(folder string, ids []string, to string) error {
-	var records []*Record
-	for _, id := range ids {
-		record, err := LoadRecord(folder, id)
-		if err != nil {
-			return err
-		}
-		records = append(records, record)
-	}
-	return export(to, records, false)
-}
-
-// WriteReport writes the record of a copy just made to a new file, with the names of what failed: the person asked.
-func WriteReport(to string, r *Record) error { return export(to, []*Record{r}, true) }
-
-func export(to string, records []*Record, names bool) error {
-	format, err := report.FormatOf(to)
-	if err != nil {
-		return wrap("export", err)
-	}
-	var buffer bytes.Buffer
-	if err := report.Export(&buffer, records, report.ExportOptions{Format: format, Names: names}); err != nil {
-		return wrap("export to "+to, err)
-	}
-	file, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return wrap("export", err)
-	}
-	_, err = file.Write(buffer.Bytes())
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		os.Remove(to)
-		return wrap("export to "+to, err)
-	}
-	return nil
-}
-
-// CheckReportFile says whether records can be written to a file of this name; the error carries the exit code.
-func CheckReportFile(to string) error {
-	for _, extension := range []string{".html", ".png", ".svg"} {
-		if strings.HasSuffix(strings.ToLower(to), extension) {
-			return &Error{What: "export to " + to, Err: fmt.Errorf("%s: not in this version", extension), Code: Unsupported}
-		}
-	}
-	if _, err := report.FormatOf(to); err != nil {
-		return &Error{What: "export", Err: err, Code: Usage, Hint: "the extension says how: .csv, .json or .md"}
-	}
-	return nil
 }
 
 // DescribeEndpoint is one side of a copy in words.
