@@ -33,7 +33,7 @@ type unused = <-chan struct{}
 
 // fuseFS translates requests of the Linux kernel into calls of the core.
 type fuseFS struct {
-	fuse.RawFileSystem // answers ENOSYS to what is not here, after which the kernel does not ask again
+	fuse.RawFileSystem // answers what is not here: ENOSYS, after which the kernel does not ask again, in nearly all cases
 	fs                 *FS
 	inodes             inodeTable
 	owner              fuse.Owner
@@ -141,8 +141,23 @@ func (f *fuseFS) stat(n Node, out *fuse.AttrOut) fuse.Status {
 	return fuse.OK
 }
 
+// Access answers access(2) and chdir(2). Whoever gets here may do everything but write to a file that is marked read-only. The
+// kernel is not asked to check modes by itself: it would look at a folder anew after every name made or removed in it.
+func (f *fuseFS) Access(_ unused, in *fuse.AccessIn) fuse.Status {
+	n, code := f.node(in.NodeId)
+	if code != fuse.OK || in.Mask&fuse.W_OK == 0 || n.IsDir() {
+		return code
+	}
+	info, err := f.fs.Stat(n)
+	if err == nil && info.Attr&fat32.AttrReadOnly != 0 {
+		return fuse.EACCES
+	}
+	return status(err)
+}
+
 // SetAttr changes size, times and the read-only attribute. Other modes are accepted and have no effect, because programs
-// that copy set them always; another owner is refused.
+// that copy set them always; another owner is refused. Where others may use the drive, only its owner sets modes and times
+// other than now.
 func (f *fuseFS) SetAttr(_ unused, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.Status {
 	n, code := f.node(in.NodeId)
 	if code != fuse.OK {
@@ -152,6 +167,11 @@ func (f *fuseFS) SetAttr(_ unused, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.S
 		return fuse.EPERM
 	}
 	if gid, ok := in.GetGID(); ok && gid != f.owner.Gid {
+		return fuse.EPERM
+	}
+	if in.Uid != f.owner.Uid && in.Uid != 0 && (in.Valid&fuse.FATTR_MODE != 0 ||
+		in.Valid&(fuse.FATTR_ATIME|fuse.FATTR_ATIME_NOW) == fuse.FATTR_ATIME ||
+		in.Valid&(fuse.FATTR_MTIME|fuse.FATTR_MTIME_NOW) == fuse.FATTR_MTIME) {
 		return fuse.EPERM
 	}
 	if size, ok := in.GetSize(); ok {
@@ -378,6 +398,9 @@ func (f *fuseFS) Write(_ unused, in *fuse.WriteIn, data []byte) (uint32, fuse.St
 	n, err := f.fs.Write(h, data, int64(in.Offset))
 	return uint32(n), status(err)
 }
+
+// Flush has nothing to do: the kernel does not ask again, which saves a request at every close.
+func (f *fuseFS) Flush(unused, *fuse.FlushIn) fuse.Status { return fuse.ENOSYS }
 
 // Release ends the use of an open file.
 func (f *fuseFS) Release(_ unused, in *fuse.ReleaseIn) { _ = f.fs.Close(in.Fh) }

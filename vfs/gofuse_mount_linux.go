@@ -91,7 +91,6 @@ func fuseOptions(o Options, panicked func(any) error) fuse.MountOptions {
 		AllowOther: o.AllowOther,
 		FsName:     strings.ToValidUTF8(name, "_"),
 		Name:       "coffer",
-		Options:    []string{"default_permissions"},
 		MaxWrite:   requestBytes,
 		// The kernel has no more than this many requests for read-ahead and write-back under way at once.
 		MaxBackground: 12,

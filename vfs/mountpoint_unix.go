@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // systemTrees belong to the system with everything below them; systemDirs only themselves.
@@ -39,6 +41,25 @@ func preparePoint(point, image string) (at string, made bool, err error) {
 	default:
 		return "", false, fmt.Errorf("%w: %w", ErrPoint, err)
 	}
+}
+
+// CheckPoint says whether a drive can be mounted at point, as far as that can be known beforehand; image is as in Options. It
+// changes nothing. The error is an ErrPoint.
+func CheckPoint(point, image string) error {
+	at, err := resolvePoint(point)
+	if err == nil {
+		err = checkPlace(at, image)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(at); !errors.Is(err, fs.ErrNotExist) {
+		return checkFolder(at)
+	}
+	if err := unix.Access(filepath.Dir(at), unix.W_OK|unix.X_OK); err != nil {
+		return fmt.Errorf("%w: a folder cannot be made in %s: %w", ErrPoint, filepath.Dir(at), err)
+	}
+	return nil
 }
 
 // resolvePoint makes point absolute and follows symbolic links; the last name need not exist.

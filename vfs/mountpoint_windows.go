@@ -20,6 +20,13 @@ func isLetter(point string) bool {
 // lettersInUse returns the drives there are, one bit each from A on.
 func lettersInUse() (uint32, error) { return windows.GetLogicalDrives() }
 
+// CheckPoint says whether a drive can be mounted at point, as far as that can be known beforehand; image is as in Options. It
+// changes nothing. The error is an ErrPoint.
+func CheckPoint(point, image string) error {
+	_, _, err := preparePoint(point, image)
+	return err
+}
+
 // preparePoint checks that a drive can be mounted at point: a letter nobody has, or a folder
 // that does not exist yet in one that does, as WinFsp wants it.
 func preparePoint(point, image string) (at string, made bool, err error) {

@@ -119,6 +119,17 @@ func (f *rawFUSE) SetAttr(_ unused, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.
 	return fuse.OK
 }
 
+// Access answers access(2) and chdir(2): the modes are those of whoever may get here at all.
+func (f *rawFUSE) Access(_ unused, in *fuse.AccessIn) fuse.Status {
+	if in.NodeId == rawFile && (in.Mask&fuse.X_OK != 0 || in.Mask&fuse.W_OK != 0 && f.raw.options.ReadOnly) {
+		return fuse.EACCES
+	}
+	return fuse.OK
+}
+
+// Flush has nothing to do.
+func (f *rawFUSE) Flush(unused, *fuse.FlushIn) fuse.Status { return fuse.ENOSYS }
+
 // Open keeps what the kernel has cached.
 func (f *rawFUSE) Open(_ unused, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
 	if in.NodeId != rawFile {
