@@ -104,6 +104,12 @@ func readOnlyFile(t *testing.T, dir string) {
 	_, err := os.OpenFile(p, os.O_WRONLY, 0)
 	wantErr(t, "open for writing", err, syscall.EACCES)
 	wantErr(t, "truncate", os.Truncate(p, 0), syscall.EACCES)
+	// Where the kernel checks modes by itself, it tells root that everything is allowed.
+	if err := unix.Access(p, unix.W_OK); err != syscall.EACCES && (err != nil || os.Getuid() != 0) {
+		t.Errorf("access(2) for writing: %v", err)
+	}
+	must(t, unix.Access(p, unix.R_OK))
+	must(t, unix.Access(dir, unix.R_OK|unix.W_OK|unix.X_OK))
 	wantFile(t, p, "x")
 	_, err = keep.WriteAt([]byte("y"), 0)
 	must(t, err) // opened before
