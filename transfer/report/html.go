@@ -1,143 +1,202 @@
 package report
 
 import (
+	"bufio"
 	_ "embed"
 	"fmt"
-	"html/template"
+	"html"
 	"io"
 
 	"coffer/transfer/report/picture"
 )
 
-//go:embed report.html.tmpl
-var pageTemplate string
-
 //go:embed report.css
 var pageStyle string
 
-// The page as the template sees it: everything is formatted, nothing but the drawings is markup.
-type (
-	htmlPage struct {
-		Title, Subtitle string
-		Style           template.CSS
-		Remarks         []string
-		Sections        []htmlSection
-		Method          []Method
+// htmlWriter writes markup with values put in. It is this package's own because html/template finds methods by name at
+// run time, which makes the linker keep every method of every type: 4 MB of the program (docs/adr-0001-pictures.md).
+type htmlWriter struct{ *bufio.Writer }
+
+// markup is text that put does not escape.
+type markup string
+
+// put writes a format whose values are escaped, unless they are markup or numbers.
+func (h htmlWriter) put(format string, values ...any) {
+	for i, v := range values {
+		switch v := v.(type) {
+		case markup, int:
+		case string:
+			values[i] = html.EscapeString(v)
+		default:
+			panic(fmt.Sprintf("report: %T in markup", v)) // a mistake of this package
+		}
 	}
-	htmlSection struct {
-		Title  string
-		Charts []htmlChart
-		Table  *htmlTable
-		Facts  []Method
-	}
-	// htmlChart is one drawing twice: style shows the one that fits the screen.
-	htmlChart struct{ Wide, Narrow template.HTML }
-	htmlTable struct {
-		RowTitle string
-		Groups   []htmlGroup // empty: the head has one line
-		Columns  []htmlColumn
-		Rows     []htmlRow
-		Notes    []string
-	}
-	htmlColumn struct {
-		Name, Unit string
-		Numeric    bool
-	}
-	htmlGroup struct {
-		Name string
-		Span int
-	}
-	htmlRow struct {
-		Label, Source string
-		Reference     bool
-		Cells         []htmlCell
-	}
-	htmlCell struct {
-		Main    string
-		More    []string // small lines below
-		Numeric bool
-	}
-)
+	fmt.Fprintf(h, format, values...)
+}
 
 // html writes the document as one file without scripts or references to anything outside it.
 func (d *document) html(w io.Writer) error {
-	page := htmlPage{Title: d.title, Subtitle: d.subtitle, Remarks: d.remarks, Method: d.method}
+	h := htmlWriter{bufio.NewWriter(w)}
 	day, night := picture.Variables(false), picture.Variables(true)
-	page.Style = template.CSS(fmt.Sprintf(":root{%s}\n@media (prefers-color-scheme:dark){:root{%s}}\n@media print{:root{%s}}\n%s", day, night, day, pageStyle))
+	h.put(`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="color-scheme" content="light dark">
+<title>%s</title>
+<style>
+:root{%s}
+@media (prefers-color-scheme:dark){:root{%s}}
+@media print{:root{%s}}
+%s</style>
+</head>
+<body>
+<main>
+<h1>%s</h1>
+<p class="sub">%s</p>
+`, d.title, markup(day), markup(night), markup(day), markup(pageStyle), d.title, d.subtitle)
+	if len(d.remarks) > 0 {
+		h.put("<ul class=\"remarks\">\n")
+		for _, r := range d.remarks {
+			h.put("<li>%s</li>\n", r)
+		}
+		h.put("</ul>\n")
+	}
 	for _, s := range d.sections {
-		out := htmlSection{Title: s.title, Facts: s.facts}
-		for _, c := range s.charts {
-			wide, err := picture.Inline(c, picture.Wide)
-			if err != nil {
-				return err
-			}
-			narrow, err := picture.Inline(c, picture.Narrow)
-			if err != nil {
-				return err
-			}
-			out.Charts = append(out.Charts, htmlChart{template.HTML(wide), template.HTML(narrow)})
+		if err := h.section(s); err != nil {
+			return err
 		}
-		if s.table != nil {
-			out.Table = s.table.html()
-		}
-		page.Sections = append(page.Sections, out)
 	}
-	t, err := template.New("report").Parse(pageTemplate)
-	if err != nil {
-		return fmt.Errorf("template: %w", err)
+	if len(d.method) > 0 {
+		h.put("<section>\n<h2>Method</h2>\n")
+		h.facts(d.method)
+		h.put("</section>\n")
 	}
-	return t.Execute(w, page)
+	h.put("<footer>Written by Coffer. This page needs no network and no script.</footer>\n</main>\n</body>\n</html>\n")
+	return h.Flush()
 }
 
-func (t *Table) html() *htmlTable {
-	out := &htmlTable{RowTitle: Escape(t.RowTitle)}
-	grouped := false
+// section writes each drawing twice: the style shows the one that fits the screen.
+func (h htmlWriter) section(s section) error {
+	h.put("<section>\n<h2>%s</h2>\n", s.title)
+	for _, c := range s.charts {
+		wide, err := picture.Inline(c, picture.Wide)
+		if err != nil {
+			return err
+		}
+		narrow, err := picture.Inline(c, picture.Narrow)
+		if err != nil {
+			return err
+		}
+		h.put("<figure>\n<div class=\"wide\">%s</div>\n<div class=\"narrow\">%s</div>\n</figure>\n", markup(wide), markup(narrow))
+	}
+	if s.table != nil {
+		h.table(s.table)
+	}
+	h.facts(s.facts)
+	h.put("</section>\n")
+	return nil
+}
+
+func (h htmlWriter) facts(facts []Method) {
+	if len(facts) == 0 {
+		return
+	}
+	h.put("<dl>\n")
+	for _, f := range facts {
+		h.put("<dt>%s</dt><dd>%s</dd>\n", f.Name, Escape(f.Text))
+	}
+	h.put("</dl>\n")
+}
+
+func (h htmlWriter) table(t *Table) {
+	h.put("<div class=\"scroll\" tabindex=\"0\">\n<table>\n<thead>")
+	h.groups(t)
+	h.put(`<tr><th scope="col">%s</th>`, Escape(t.RowTitle))
 	for i, c := range t.Columns {
-		if n := len(out.Groups); n > 0 && t.Columns[i-1].Group == c.Group && c.Group != "" {
-			out.Groups[n-1].Span++
-		} else {
-			out.Groups = append(out.Groups, htmlGroup{Escape(c.Group), 1})
-		}
-		grouped = grouped || c.Group != ""
-		out.Columns = append(out.Columns, htmlColumn{Escape(c.Name), Escape(c.Unit), t.numeric(i)})
+		h.put(`<th scope="col"%s>%s`, t.class(i), Escape(c.Name))
+		h.small(c.Unit)
+		h.put("</th>")
 	}
-	if !grouped {
-		out.Groups = nil
-	}
+	h.put("</tr></thead>\n<tbody>\n")
 	for _, row := range t.Rows {
-		r := htmlRow{Label: Escape(row.Label), Source: Escape(row.Source), Reference: row.Reference}
-		for i, c := range row.Cells {
-			r.Cells = append(r.Cells, c.html(t.numeric(i)))
+		class := markup("")
+		if row.Reference {
+			class = ` class="ref"`
 		}
-		out.Rows = append(out.Rows, r)
+		h.put(`<tr%s><th scope="row">%s`, class, Escape(row.Label))
+		h.small(row.Source)
+		h.put("</th>")
+		for i, c := range row.Cells {
+			h.put("<td%s>", t.class(i))
+			h.cell(c)
+			h.put("</td>")
+		}
+		h.put("</tr>\n")
 	}
+	h.put("</tbody>\n</table>\n</div>\n")
 	if t.Note != "" {
-		out.Notes = append(out.Notes, Escape(t.Note))
+		h.put("<p class=\"note\">%s</p>\n", Escape(t.Note))
 	}
 	if t.hasDisturbed() {
-		out.Notes = append(out.Notes, disturbedNote)
+		h.put("<p class=\"note\">%s</p>\n", disturbedNote)
 	}
-	return out
 }
 
-func (c Cell) html(numeric bool) htmlCell {
-	if c.Figure == nil {
-		return htmlCell{Main: Escape(c.Text), Numeric: numeric}
+// class aligns columns of figures.
+func (t *Table) class(column int) markup {
+	if t.numeric(column) {
+		return ` class="n"`
 	}
-	out := htmlCell{Main: figureText(c.Figure), Numeric: numeric}
-	if c.Figure.Disturbed {
-		out.Main += " †"
+	return ""
+}
+
+// groups writes the line above the heads of columns, if there are groups.
+func (h htmlWriter) groups(t *Table) {
+	grouped := false
+	for _, c := range t.Columns {
+		grouped = grouped || c.Group != ""
 	}
-	cpu := ""
-	if c.Figure.CPUSeconds > 0 {
-		cpu = "CPU " + picture.Figure(c.Figure.CPUSeconds) + " s"
+	if !grouped {
+		return
 	}
-	for _, s := range []string{rangeText(c.Figure), ratioText(c.Figure), cpu} {
-		if s != "" {
-			out.More = append(out.More, s)
+	h.put(`<tr class="groups"><td></td>`)
+	for i := 0; i < len(t.Columns); {
+		group, from := t.Columns[i].Group, i
+		for ; i < len(t.Columns) && t.Columns[i].Group == group; i++ {
+		}
+		if group == "" {
+			h.put(`<td colspan="%d"></td>`, i-from)
+		} else {
+			h.put(`<th scope="colgroup" colspan="%d">%s</th>`, i-from, Escape(group))
 		}
 	}
-	return out
+	h.put("</tr>\n")
+}
+
+// small writes a small line below, unless it is empty.
+func (h htmlWriter) small(s string) {
+	if s != "" {
+		h.put("<small>%s</small>", Escape(s))
+	}
+}
+
+func (h htmlWriter) cell(c Cell) {
+	if c.Figure == nil {
+		h.put("%s", Escape(c.Text))
+		return
+	}
+	h.put("%s", figureText(c.Figure))
+	if c.Figure.Disturbed {
+		h.put(" †")
+	}
+	h.small(rangeText(c.Figure))
+	h.small(ratioText(c.Figure))
+	if c.Figure.CPUSeconds > 0 {
+		h.small("CPU " + picture.Figure(c.Figure.CPUSeconds) + " s")
+	}
 }
 
 // page is the document as one sheet: title, pictures, how it was measured.

@@ -3,7 +3,7 @@
 // gonum/plot know neither direct labels nor a narrow form for a phone.
 //
 // Only the canvases and fonts of gonum/plot are used, not its package plot, which parses a dozen fonts at the start of
-// every program that links it (docs/adr-0001-canvas-only.md).
+// every program that links it (../docs/adr-0001-pictures.md).
 //
 // Colours are told apart by people with any kind of colour vision and in grey print: neighbours differ in lightness, and
 // what was published by others is grey and hatched. Labels stand beside what they name.
