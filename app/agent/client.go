@@ -73,6 +73,9 @@ func (c *Client) open(ctx context.Context, path string, in any) (io.ReadCloser, 
 		return nil, &session.Error{What: "ask the agent of " + c.entry.Image, Err: fmt.Errorf("it does not know %s (%s)", path, answer.Status),
 			Hint: "it may be of another version: lock the container and unlock it again"}
 	}
+	if answer.Header.Get(endsHeader) != "" {
+		return nil, &endsError{asError(refused.Error)}
+	}
 	return nil, asError(refused.Error)
 }
 
@@ -116,19 +119,25 @@ const endPatience = 5 * time.Second
 // key has ended. Without force it fails with exit code 5 when a program is in the way; the error names it.
 func (c *Client) Lock(ctx context.Context, force bool) error {
 	err := c.call(ctx, "/v1/lock", lockRequest{Force: force}, nil)
-	if err != nil {
+	var ends *endsError
+	if err != nil && !errors.As(err, &ends) {
 		return err
 	}
 	for deadline := time.Now().Add(endPatience); !c.registry.Gone(c.entry); time.Sleep(2 * time.Millisecond) {
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return errors.Join(err, ctx.Err())
 		}
 		if time.Now().After(deadline) {
-			return &session.Error{What: "lock " + c.entry.Image, Err: fmt.Errorf("everything is written down, but process %d does not end", c.entry.PID)}
+			return errors.Join(err, &session.Error{What: "lock " + c.entry.Image, Err: fmt.Errorf("process %d does not end", c.entry.PID)})
 		}
 	}
-	return nil
+	return err
 }
+
+// endsError is a refusal of an agent that ends all the same.
+type endsError struct{ error }
+
+func (e *endsError) Unwrap() error { return e.error }
 
 // Status asks how the container is.
 func (c *Client) Status(ctx context.Context) (Status, error) {

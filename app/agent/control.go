@@ -22,6 +22,9 @@ type Status struct {
 	Unresponsive bool    `json:"unresponsive,omitempty"` // the agent did not answer in time; all but Entry is unknown
 }
 
+// endsHeader of a refusal says that the process ends all the same.
+const endsHeader = "Coffer-Ends"
+
 // lockRequest asks to lock.
 type lockRequest struct {
 	Force bool `json:"force"`
@@ -49,6 +52,11 @@ func (c *core) serveLock(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if err := c.lock(r.Context(), asked.Force, "asked to"); err != nil {
+		select {
+		case <-c.locked: // nevertheless: this process ends
+			w.Header().Set(endsHeader, "true")
+		default:
+		}
 		return err
 	}
 	return reply(w, struct{}{})

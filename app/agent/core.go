@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -133,12 +134,40 @@ func (c *core) lock(ctx context.Context, force bool, reason string) error {
 		c.mu.Unlock()
 		return err
 	}
-	if err = errors.Join(err, c.close()); err != nil {
+	if err = joinCauses(err, c.close()); err != nil {
 		c.lockErr = &session.Error{What: "lock " + c.named(), Err: fmt.Errorf("it is locked, but not everything could be written down: %w", err)}
 	}
 	c.log("locked: "+reason, c.lockErr)
 	close(c.locked)
 	return c.lockErr
+}
+
+// joinCauses joins the errors of two steps, but for a second one whose cause the first has told: a file system that could not
+// write something goes on saying so.
+func joinCauses(first, second error) error {
+	if first != nil && second != nil && strings.Contains(first.Error(), cause(second)) {
+		return first
+	}
+	return errors.Join(first, second)
+}
+
+// cause is the text of what is at the bottom of an error.
+func cause(err error) string {
+	for {
+		switch below := err.(type) {
+		case interface{ Unwrap() error }:
+			if next := below.Unwrap(); next != nil {
+				err = next
+				continue
+			}
+		case interface{ Unwrap() []error }:
+			if all := below.Unwrap(); len(all) > 0 {
+				err = all[len(all)-1]
+				continue
+			}
+		}
+		return err.Error()
+	}
 }
 
 // stopJobs lets no new operation begin and waits for the end of those that run; with force they are cancelled. Without, one

@@ -20,13 +20,22 @@ const drivesFolder = "drives"
 // noMountHint is for systems without FUSE or WinFsp: files can be reached nevertheless.
 const noMountHint = "without it `coffer unlock --no-mount`, `ls` and `copy` work all the same"
 
-// CheckDrive says whether this system can show a drive, when one is asked for: to be known before a person is asked for a
+// CheckDrive says whether this system can show a drive where one is asked for: to be known before a person is asked for a
 // password.
 func CheckDrive(s Settings) error {
 	if s.NoMount {
 		return nil
 	}
-	return explainDrive(s.Named, vfs.Probe())
+	err := vfs.Probe()
+	if err == nil && s.MountPoint != "" {
+		if err = s.complete(); err == nil {
+			err = vfs.CheckPoint(s.MountPoint, s.Image)
+		}
+		if err != nil {
+			err = fmt.Errorf("mount at %s: %w", s.MountPoint, err)
+		}
+	}
+	return explainDrive(s.Named, err)
 }
 
 // explainDrive gives a failed mount its exit code and hint. nil stays nil.

@@ -488,3 +488,69 @@ func TestWithoutFUSE(t *testing.T) {
 	}
 	d.tidy()
 }
+
+// TestLockAllNested: a container that lies on the drive of another is locked before it, also by force: nothing is lost.
+func TestLockAllNested(t *testing.T) {
+	d := withDrives(t, "100MiB")
+	for _, force := range [][]string{nil, {"--force"}} {
+		d.unlock()
+		inner := filepath.Join(d.point, "inner.img")
+		if force == nil {
+			makeImage(t, d.point, "inner.img", "40MiB")
+		}
+		run(t, d.folder, 0, "unlock", inner, "deep", "--password-file", "pw", "--quiet")
+		content := randomBytes(5<<20, uint64(len(force)))
+		writeFile(t, filepath.Join(d.folder, "deep", "file"), content) // not synced
+		run(t, d.folder, 0, append([]string{"lock", "--all"}, force...)...)
+		d.tidy()
+		d.unlock()
+		run(t, d.folder, 0, "unlock", inner, "deep", "--password-file", "pw", "--quiet")
+		if got, err := os.ReadFile(filepath.Join(d.folder, "deep", "file")); err != nil || !bytes.Equal(got, content) {
+			t.Errorf("lock --all %v: %d bytes, %v", force, len(got), err)
+		}
+		run(t, d.folder, 0, "lock", "--all")
+		d.tidy()
+	}
+}
+
+// TestLockOfLostImage: a drive whose image is gone is locked by force only. The error is told once, and the process has ended
+// when the command returns.
+func TestLockOfLostImage(t *testing.T) {
+	d := withDrives(t, "32MiB")
+	pid := d.unlock()
+	writeFile(t, filepath.Join(d.point, "saved"), []byte("x"))
+	run(t, d.folder, 0, "mkdir", "a.img:/saves-all")
+	if err := os.Remove(d.image); err != nil {
+		t.Fatal(err)
+	}
+	_ = os.WriteFile(filepath.Join(d.point, "lost"), []byte("x"), 0o600)
+	if _, stderr := run(t, d.folder, 1, "lock", "mnt"); !strings.Contains(stderr, "was deleted or replaced") || !strings.Contains(stderr, "--force locks it all the same") {
+		t.Errorf("an unforced lock says: %s", stderr)
+	}
+	_, stderr := run(t, d.folder, 1, "lock", "mnt", "--force")
+	if n := strings.Count(stderr, "was deleted or replaced"); n != 1 || !strings.Contains(stderr, "it is locked, but not everything could be written down") {
+		t.Errorf("a forced lock tells the cause %d times: %s", n, stderr)
+	}
+	if !gone(pid) {
+		t.Error("lock returned before the process that held the key had ended")
+	}
+	d.tidy()
+}
+
+// TestMountPointFirst: a mount point that cannot be is told before anybody is asked for a password.
+func TestMountPointFirst(t *testing.T) {
+	d := withDrives(t, "32MiB")
+	writeFile(t, filepath.Join(d.folder, "full", "file"), nil)
+	for point, want := range map[string]string{"full": "the folder is not empty", "pw": "not a folder", "none/below": "no such file or directory",
+		"/etc": "belongs to the system"} {
+		if _, stderr := run(t, d.folder, 1, "unlock", "a.img", point); !strings.Contains(stderr, want) || !strings.Contains(stderr, "mount at ") {
+			t.Errorf("%s: %s, want %q", point, stderr, want)
+		}
+	}
+	if _, stderr := run(t, d.folder, 11, "unlock", "a.img", "mnt"); !strings.Contains(stderr, "no password") {
+		t.Errorf("a good mount point: %s", stderr)
+	}
+	if _, err := os.Lstat(d.point); !os.IsNotExist(err) {
+		t.Errorf("looking at a mount point made it: %v", err)
+	}
+}

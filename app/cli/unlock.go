@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -224,7 +225,8 @@ func (a *program) lockAll(c *cobra.Command, force bool) error {
 		return err
 	}
 	var clients []*agent.Client
-	for _, e := range entries {
+	// The last first: a container that lies on another's drive is in the way of that one, and by force it would lose its disk.
+	for _, e := range slices.Backward(entries) {
 		client, err := agent.Find(c.Context(), e.Image)
 		if err == nil {
 			clients = append(clients, client)
