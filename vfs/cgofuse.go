@@ -267,7 +267,7 @@ func (c *cgoFS) Statfs(_ string, out *fuse.Statfs_t) (errc int) {
 	}
 	size := uint64(s.ClusterSize)
 	*out = fuse.Statfs_t{Bsize: size, Frsize: size, Blocks: uint64(s.TotalBytes) / size, Bfree: uint64(s.FreeBytes) / size,
-		Bavail: uint64(s.FreeBytes) / size, Namemax: 255}
+		Bavail: uint64(c.fs.available(s.FreeBytes)) / size, Namemax: 255}
 	return 0
 }
 

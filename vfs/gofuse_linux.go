@@ -437,7 +437,7 @@ func (f *fuseFS) StatFs(_ unused, _ *fuse.InHeader, out *fuse.StatfsOut) fuse.St
 	}
 	size := uint64(s.ClusterSize)
 	*out = fuse.StatfsOut{Bsize: uint32(size), Frsize: uint32(size), NameLen: 255,
-		Blocks: uint64(s.TotalBytes) / size, Bfree: uint64(s.FreeBytes) / size, Bavail: uint64(s.FreeBytes) / size}
+		Blocks: uint64(s.TotalBytes) / size, Bfree: uint64(s.FreeBytes) / size, Bavail: uint64(f.fs.available(s.FreeBytes)) / size}
 	return fuse.OK
 }
 

@@ -24,6 +24,10 @@ type Options struct {
 	// Litter keeps files that systems strew about in memory instead of the
 	// container.
 	Litter bool
+	// Room, if not nil, tells how much can be written before the disk below a thin
+	// image is full, in bytes; bounded is false if there is no such bound. It is
+	// asked when programs ask for free space, from several goroutines at once.
+	Room func() (bytes int64, bounded bool)
 	// Log, if not nil, is told about events that nobody else hears of. Neither
 	// event nor err holds a name from inside. It may be called from several
 	// goroutines at once.

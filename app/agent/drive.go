@@ -73,6 +73,7 @@ func (c *core) openDrive(ctx context.Context, watch Watch) (err error) {
 	if s.Raw {
 		c.mount, err = vfs.MountRaw(ctx, c.device.Payload(), point, session.RawName, options)
 	} else {
+		options.Room = c.session.HostRoom
 		c.mount, err = vfs.MountVolume(ctx, c.session.Volume, point, options)
 	}
 	if err != nil {
