@@ -4,323 +4,182 @@ package ciphers
 
 // serpentS0: 15 gates.
 func serpentS0(a, b, c, d uint32) (uint32, uint32, uint32, uint32) {
-	t0 := d | a
-	t1 := t0 ^ b
+	t1 := (a | d) ^ b
 	t2 := t1 ^ c
-	t3 := t2 &^ d
-	t4 := t3 ^ a
-	t5 := c & t2
-	t6 := t4 &^ t5
-	t7 := t6 ^ t1
-	t8 := t7 ^ d
+	t4 := (d & t2) ^ a
+	t8 := ((t4 | (c &^ t1)) ^ d) ^ c
 	t9 := ^t8
-	t10 := t9 &^ t1
-	t11 := t10 | c
-	t12 := t11 ^ t4
-	t13 := t8 &^ t12
-	t14 := t13 ^ t1
-	return t12, t9, t14, t2
+	t12 := ((t9 &^ t2) | t1) ^ t4
+	return t12, t9, ((t8 &^ t12) ^ t1), t2
 }
 
 // serpentS1: 16 gates.
 func serpentS1(a, b, c, d uint32) (uint32, uint32, uint32, uint32) {
-	t0 := b &^ a
-	t1 := t0 ^ d
-	t2 := t1 ^ c
+	t1 := (b &^ a) ^ c
+	t2 := t1 ^ d
 	t3 := ^t2
-	t4 := d | t3
-	t5 := c &^ b
-	t6 := t5 ^ a
-	t7 := t4 &^ t6
-	t8 := t7 ^ b
-	t9 := t8 ^ d
-	t10 := d | t9
-	t11 := t10 & t3
-	t12 := t11 ^ t6
-	t13 := t12 &^ t9
-	t14 := t13 ^ t3
-	t15 := t14 ^ d
-	return t15, t9, t3, t12
+	t5 := (t1 & a) ^ b
+	t9 := ((t5 &^ (d &^ t2)) ^ t3) ^ a
+	t12 := (d &^ (t9 &^ t1)) ^ t5
+	return ((t12 | t9) ^ t1), t9, t3, (^t12)
 }
 
 // serpentS2: 14 gates.
 func serpentS2(a, b, c, d uint32) (uint32, uint32, uint32, uint32) {
-	t0 := c & a
-	t1 := t0 ^ d
-	t2 := b &^ t1
-	t3 := t2 ^ a
-	t4 := t3 ^ c
-	t5 := ^t4
-	t6 := t1 ^ b
-	t7 := t6 ^ c
-	t8 := a | d
-	t9 := t8 ^ b
-	t10 := t9 | t4
-	t11 := t10 ^ t1
-	t12 := t4 & t9
-	t13 := t12 ^ t1
-	return t7, t11, t13, t5
+	t1 := (c & a) ^ d
+	t4 := ((b &^ t1) ^ a) ^ c
+	t9 := (d | a) ^ b
+	t11 := (t9 | t4) ^ t1
+	return ((b ^ t1) ^ c), t11, ((t4 ^ t9) ^ t11), (^t4)
 }
 
-// serpentS3: 15 gates.
+// serpentS3: 16 gates.
 func serpentS3(a, b, c, d uint32) (uint32, uint32, uint32, uint32) {
-	t0 := d | a
-	t1 := t0 & c
-	t2 := d & a
-	t3 := t2 | b
+	t1 := b &^ (c &^ d)
+	t3 := (d &^ c) | a
 	t4 := t1 ^ t3
-	t5 := t4 ^ a
-	t6 := b & a
-	t7 := t6 ^ t0
-	t8 := t7 | c
-	t9 := t8 ^ t2
-	t10 := t9 ^ b
-	t11 := t10 | t7
-	t12 := t11 ^ t4
-	t13 := t5 &^ t12
-	t14 := t13 ^ t7
-	return t14, t5, t12, t10
+	t5 := t3 ^ c
+	t8 := (t5 &^ (t4 ^ a)) ^ d
+	t11 := ((a &^ t8) ^ t5) ^ b
+	return t4, ((((t4 &^ d) ^ t1) ^ t8) ^ t11), t8, t11
 }
 
-// serpentS4: 14 gates.
+// serpentS4: 15 gates.
 func serpentS4(a, b, c, d uint32) (uint32, uint32, uint32, uint32) {
-	t0 := d ^ a
-	t1 := b ^ a
-	t2 := t0 | t1
-	t3 := t2 ^ c
-	t4 := t3 ^ a
-	t5 := ^t4
-	t6 := t1 & t4
-	t7 := t6 ^ t0
-	t8 := b | t4
-	t9 := t7 & t8
-	t10 := t9 ^ t3
-	t11 := t0 ^ t8
-	t12 := t11 &^ t10
-	t13 := t12 ^ t7
-	return t5, t13, t10, t11
+	t1 := (d &^ a) ^ c
+	t4 := ((t1 | b) ^ d) ^ a
+	t7 := ^((b & t4) ^ t1)
+	t10 := ((t4 | c) &^ d) ^ b
+	return t7, (t10 ^ t1), ((a &^ (t7 & t4)) ^ t10), t4
 }
 
 // serpentS5: 15 gates.
 func serpentS5(a, b, c, d uint32) (uint32, uint32, uint32, uint32) {
-	t0 := a ^ d
-	t1 := b ^ a
-	t2 := t0 | t1
-	t3 := t2 ^ c
-	t4 := t3 ^ a
-	t5 := ^t4
+	t0 := d ^ b
+	t1 := a ^ b
+	t3 := (t0 &^ t1) ^ c
+	t5 := ^(t3 ^ b)
 	t6 := t5 &^ d
 	t7 := t6 ^ t1
-	t8 := b | t4
-	t9 := t6 | t7
-	t10 := t8 ^ t9
-	t11 := t10 ^ d
-	t12 := t1 ^ t11
-	t13 := t12 | t10
-	t14 := t13 ^ t3
-	return t5, t7, t11, t14
+	t9 := (t0 | t5) ^ t1
+	t11 := (t9 | t6) ^ t3
+	return t5, t7, t11, (^((t7 | t11) ^ t9))
 }
 
 // serpentS6: 15 gates.
 func serpentS6(a, b, c, d uint32) (uint32, uint32, uint32, uint32) {
-	t0 := d & a
-	t1 := t0 ^ c
-	t2 := t1 ^ b
-	t3 := ^t2
-	t4 := b | t3
-	t5 := d & t1
-	t6 := t5 ^ a
-	t7 := t4 &^ t6
-	t8 := t7 ^ d
-	t9 := t8 ^ b
-	t10 := b &^ t9
-	t11 := t10 | t3
-	t12 := t11 ^ t6
-	t13 := t12 &^ t9
-	t14 := t13 ^ t1
-	return t9, t3, t12, t14
+	t1 := (a & d) ^ c
+	t3 := ^(t1 ^ b)
+	t5 := (a &^ t1) ^ d
+	t6 := t3 &^ b
+	t9 := ((t5 | t6) ^ b) ^ a
+	t12 := (t3 &^ (t9 &^ t6)) ^ t5
+	return t12, t3, t9, ((t9 &^ t12) ^ t1)
 }
 
 // serpentS7: 16 gates.
 func serpentS7(a, b, c, d uint32) (uint32, uint32, uint32, uint32) {
-	t0 := c &^ b
-	t1 := t0 ^ d
+	t1 := (c &^ b) ^ d
 	t2 := a &^ t1
 	t3 := t2 ^ c
 	t4 := t3 ^ b
-	t5 := t1 | c
-	t6 := t5 ^ a
-	t7 := t6 &^ t4
-	t8 := t7 ^ t1
-	t9 := ^t8
-	t10 := a & t4
-	t11 := t10 | t1
-	t12 := t11 ^ b
-	t13 := t12 ^ a
-	t14 := t4 &^ t6
-	t15 := t14 ^ t11
-	return t9, t13, t15, t4
+	t6 := (t3 | t1) ^ a
+	t8 := (t4 &^ t6) ^ t1
+	t9 := t2 | t4
+	return (^((t9 ^ t8) ^ t6)), (((c ^ t9) ^ t1) ^ a), t8, t4
 }
 
 // serpentInverseS0: 16 gates.
 func serpentInverseS0(a, b, c, d uint32) (uint32, uint32, uint32, uint32) {
-	t0 := b | a
-	t1 := t0 ^ c
+	t1 := (a | b) ^ c
 	t2 := t1 ^ d
 	t3 := ^t2
-	t4 := t1 | a
-	t5 := t4 ^ b
-	t6 := t3 &^ t1
-	t7 := t5 | t6
-	t8 := t7 ^ t2
-	t9 := t8 ^ a
-	t10 := t9 | t3
-	t11 := t10 &^ d
-	t12 := t11 ^ t5
-	t13 := t9 | t12
-	t14 := t13 ^ t1
-	t15 := ^t14
-	return t9, t15, t3, t12
+	t6 := (t1 | a) ^ b
+	t9 := (((t1 | t2) &^ t6) ^ a) ^ t3
+	t12 := ((t9 | t3) &^ d) ^ t6
+	return t9, (^((t12 | t9) ^ t1)), t3, t12
 }
 
 // serpentInverseS1: 15 gates.
 func serpentInverseS1(a, b, c, d uint32) (uint32, uint32, uint32, uint32) {
-	t0 := d &^ b
-	t1 := t0 ^ a
+	t1 := (d &^ b) ^ a
 	t2 := t1 ^ c
-	t3 := b & t2
-	t4 := t3 ^ d
-	t5 := c & t2
-	t6 := t4 &^ t5
-	t7 := t6 ^ b
-	t8 := t7 ^ t1
+	t3 := t1 &^ b
+	t5 := d | a
+	t8 := (((t3 | c) & t5) ^ d) ^ b
 	t9 := ^t8
-	t10 := t8 &^ t2
-	t11 := t10 | c
-	t12 := t11 ^ t4
-	t13 := t12 | t9
-	t14 := t13 ^ t7
-	return t9, t12, t14, t2
+	t11 := (t3 ^ t5) ^ t2
+	return t9, (t11 ^ t8), ((t9 | t11) ^ t1), t2
 }
 
 // serpentInverseS2: 15 gates.
 func serpentInverseS2(a, b, c, d uint32) (uint32, uint32, uint32, uint32) {
-	t0 := c ^ d
+	t0 := d ^ c
 	t1 := t0 | b
-	t2 := t1 ^ a
-	t3 := t2 ^ d
+	t3 := (t1 ^ a) ^ d
 	t4 := t1 &^ c
-	t5 := t3 &^ t4
-	t6 := t0 & b
-	t7 := t5 | t6
-	t8 := t7 ^ d
+	t6 := b & t0
+	t8 := ((t3 &^ t4) | t6) ^ d
 	t9 := ^t8
-	t10 := t4 | t6
-	t11 := t10 ^ t8
-	t12 := t11 ^ a
-	t13 := t9 &^ t3
-	t14 := t13 ^ t11
-	return t3, t12, t9, t14
+	t11 := (t4 | t6) ^ t8
+	return t3, (t11 ^ a), t9, ((t9 &^ t3) ^ t11)
 }
 
-// serpentInverseS3: 15 gates.
+// serpentInverseS3: 14 gates.
 func serpentInverseS3(a, b, c, d uint32) (uint32, uint32, uint32, uint32) {
-	t0 := b &^ c
-	t1 := t0 ^ a
+	t1 := (b &^ c) ^ a
 	t2 := t1 | d
 	t3 := t2 ^ b
 	t4 := t3 ^ c
-	t5 := t1 | b
-	t6 := t5 ^ d
-	t7 := t4 &^ t6
-	t8 := t7 ^ t1
-	t9 := t2 &^ t4
-	t10 := t9 ^ t6
-	t11 := t10 ^ t8
-	t12 := t5 ^ t11
-	t13 := t12 ^ t3
-	t14 := t13 ^ t7
-	return t4, t11, t14, t8
+	t6 := (t2 &^ t4) ^ d
+	t10 := (t1 | b) ^ t6
+	t12 := (t10 | t4) ^ t1
+	return t4, t12, ((t6 ^ t1) ^ t3), (t10 ^ t12)
 }
 
-// serpentInverseS4: 15 gates.
+// serpentInverseS4: 16 gates.
 func serpentInverseS4(a, b, c, d uint32) (uint32, uint32, uint32, uint32) {
-	t0 := d &^ c
-	t1 := t0 ^ b
-	t2 := d & a
-	t3 := t1 &^ t2
-	t4 := t3 ^ c
+	t1 := (d &^ c) ^ b
+	t4 := (t1 &^ (d & a)) ^ c
 	t5 := t4 ^ a
 	t6 := ^t5
-	t7 := t4 &^ t6
-	t8 := t7 ^ d
+	t8 := (t4 & t5) ^ d
 	t9 := t8 ^ t1
-	t10 := t6 ^ t9
-	t11 := t10 | t1
-	t12 := t11 ^ t4
-	t13 := t10 & a
-	t14 := t13 ^ t8
-	return t6, t9, t12, t14
+	return t6, t9, (((t6 ^ t8) | t1) ^ t4), (((a &^ t9) ^ t5) ^ d)
 }
 
 // serpentInverseS5: 15 gates.
 func serpentInverseS5(a, b, c, d uint32) (uint32, uint32, uint32, uint32) {
-	t0 := d & a
-	t1 := t0 ^ c
-	t2 := t1 & b
-	t3 := t2 ^ d
+	t1 := (a & d) ^ c
+	t3 := (t1 & b) ^ d
 	t4 := t3 ^ a
-	t5 := a &^ c
-	t6 := b &^ t5
-	t7 := t6 ^ t1
-	t8 := ^t7
-	t9 := a & t7
-	t10 := t9 ^ b
+	t7 := (b &^ (a &^ c)) ^ t1
+	t10 := (t7 & a) ^ b
 	t11 := t10 ^ t4
-	t12 := t7 ^ t4
-	t13 := t12 &^ t10
-	t14 := t13 ^ t3
-	return t4, t11, t14, t8
+	return t4, t11, (((t11 ^ t7) &^ t10) ^ t3), (^t7)
 }
 
 // serpentInverseS6: 15 gates.
 func serpentInverseS6(a, b, c, d uint32) (uint32, uint32, uint32, uint32) {
-	t0 := c &^ a
-	t1 := t0 ^ d
+	t1 := (c &^ a) ^ d
 	t2 := t1 ^ b
 	t3 := ^t2
-	t4 := a &^ b
-	t5 := t4 ^ c
-	t6 := b | t3
-	t7 := t5 & t6
-	t8 := t7 ^ t3
-	t9 := t8 ^ a
-	t10 := t1 & t9
-	t11 := t6 &^ t10
-	t12 := t11 ^ t5
-	t13 := t12 & t9
-	t14 := t13 ^ t1
-	return t12, t3, t14, t9
+	t5 := (b &^ c) ^ a
+	t6 := t2 & b
+	t9 := ((t5 | t6) ^ c) ^ t3
+	t12 := ((t9 &^ t1) | t6) ^ t5
+	return t9, t3, ((t9 & t12) ^ t1), t12
 }
 
-// serpentInverseS7: 17 gates.
+// serpentInverseS7: 16 gates.
 func serpentInverseS7(a, b, c, d uint32) (uint32, uint32, uint32, uint32) {
-	t0 := a & b
-	t1 := t0 | c
-	t2 := a | b
-	t3 := t2 & d
-	t4 := t1 ^ t3
+	t0 := a | d
+	t1 := t0 & c
+	t2 := a & d
+	t4 := t1 ^ (b &^ t2)
 	t5 := t4 ^ d
-	t6 := b ^ t3
-	t7 := t5 &^ t6
-	t8 := t7 ^ a
-	t9 := ^t8
-	t10 := t9 | d
-	t11 := t10 ^ t6
-	t12 := t11 ^ c
-	t13 := t4 &^ a
-	t14 := t13 ^ t3
-	t15 := t14 ^ t9
-	t16 := t15 ^ t12
-	return t12, t9, t16, t4
+	t8 := (c | d) ^ t2
+	t11 := ^(((b ^ t0) &^ t8) ^ t1)
+	t13 := (t11 &^ t8) ^ t4
+	return t11, t13, t5, ((t5 &^ t13) ^ t8)
 }

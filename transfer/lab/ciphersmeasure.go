@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -86,16 +87,27 @@ func (r *cipherRun) memory(ctx context.Context, s subject, at setting) (sample, 
 }
 
 // span repeats work on every worker's buffer for the time asked for, and returns bytes per second and processor seconds
-// per byte: all bytes of all workers over the time until the last one stopped.
+// per byte: all bytes of all workers over the time until the last one stopped. The time starts when all are running, not
+// when they were asked to: it is no measure of how fast the system wakes them.
 func (r *cipherRun) span(ctx context.Context, workers []*memoryWorker, work func(*memoryWorker) error) (perSecond, cpuPerByte float64, err error) {
-	var group sync.WaitGroup
-	var bytesDone atomic.Int64
-	failures := make([]error, len(workers))
-	ready := make(chan struct{})
-	var start time.Time
+	var (
+		group     sync.WaitGroup
+		arrived   atomic.Int64
+		running   atomic.Bool
+		bytesDone atomic.Int64
+		failures  = make([]error, len(workers))
+		before    report.Times // this and start are set before running
+		start     time.Time
+	)
 	for i, w := range workers {
 		group.Go(func() {
-			<-ready
+			if int(arrived.Add(1)) == len(workers) {
+				before, start = report.ProcessTimes(), time.Now()
+				running.Store(true)
+			}
+			for !running.Load() {
+				runtime.Gosched()
+			}
 			var done int64
 			for time.Since(start) < r.options.MemoryTime && failures[i] == nil {
 				if failures[i] = ctx.Err(); failures[i] == nil {
@@ -106,9 +118,6 @@ func (r *cipherRun) span(ctx context.Context, workers []*memoryWorker, work func
 			bytesDone.Add(done)
 		})
 	}
-	before := report.ProcessTimes()
-	start = time.Now()
-	close(ready)
 	group.Wait()
 	return rates(bytesDone.Load(), time.Since(start), before, errors.Join(failures...))
 }

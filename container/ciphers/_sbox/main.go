@@ -2,7 +2,7 @@
 // inverses and prints them as Go functions over four words (bit i of the nibble
 // lives in word i), the content of ../serpentsbox.go:
 //
-//	go run ./container/ciphers/_sbox > container/ciphers/serpentsbox.go
+//	go run ./container/ciphers/_sbox -seconds 20 > container/ciphers/serpentsbox.go
 //
 // It is a randomised search: for a random order of the four outputs it looks
 // for the fewest gates (and, or, xor, and-not, not) that make each from what is
