@@ -5,7 +5,7 @@ run_tests() {
   need cryptsetup:cryptsetup-bin dmsetup:dmsetup fsck.vfat:dosfstools mcopy:mtools qemu-img:qemu-utils \
     qemu-aarch64-static:qemu-user-static linux.uml:user-mode-linux modprobe:kmod busybox:busybox-static strace:strace \
     openssl:openssl fio:fio setpriv:util-linux faketime:faketime file:file git:git gcc:gcc \
-    fusermount3:fuse3 curl:curl mke2fs:e2fsprogs fuse2fs:fuse2fs ntfs-3g:ntfs-3g mkfs.exfat:exfatprogs dbus-daemon:dbus
+    chromium:chromium python3:python3 sqlite3:sqlite3 fusermount3:fuse3 curl:curl mke2fs:e2fsprogs fuse2fs:fuse2fs ntfs-3g:ntfs-3g mkfs.exfat:exfatprogs dbus-daemon:dbus
   export PATH="$PATH:/usr/sbin:/sbin"
   local started=$SECONDS
   [ -e /dev/fuse ] || die "/dev/fuse is missing: this kernel or container has no FUSE"

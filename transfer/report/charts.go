@@ -7,13 +7,14 @@ import (
 	"coffer/transfer/report/picture"
 )
 
-// transferSections are the pictures of transfers: rates over time, each with its own axes, and where the time went.
+// transferSections are the pictures of transfers: rates over time and where the time went.
 func transferSections(records []*Record) []section {
 	var sections []section
 	var rates []picture.Chart
 	for _, r := range records {
 		rates = append(rates, ratesChart(r))
 	}
+	sameAxes(rates)
 	if len(rates) > 0 {
 		sections = append(sections, section{title: "Rates over time", charts: rates})
 	}
@@ -32,7 +33,7 @@ func ratesChart(r *Record) *picture.Rates {
 	for i, v := range s.Series {
 		chart.Series[i] = v / 1e6
 	}
-	chart.Caption = fmt.Sprintf("%s to %s. ", r.Source, r.Destination)
+	chart.Caption = Escape(fmt.Sprintf("%s to %s. ", r.Source, r.Destination))
 	switch {
 	case s.SingleWindow:
 		chart.Series = nil
@@ -43,6 +44,30 @@ func ratesChart(r *Record) *picture.Rates {
 		chart.Caption += fmt.Sprintf("Each step is a window of %s s; the last, partial window is not drawn.", number(s.WindowSeconds))
 	}
 	return chart
+}
+
+// likeness is how many times as large the largest of several rates or durations may be for all to be drawn on one axis.
+const likeness = 5
+
+// sameAxes gives pictures of rates the same axes, so that the eye may compare them, unless some would shrink to nothing.
+func sameAxes(charts []picture.Chart) {
+	var top, span, lowest, shortest float64
+	for i, c := range charts {
+		r := c.(*picture.Rates)
+		high := max(r.Maximum, r.Average)
+		if i == 0 {
+			lowest, shortest = high, r.TotalSeconds
+		}
+		top, span, lowest, shortest = max(top, high), max(span, r.TotalSeconds), min(lowest, high), min(shortest, r.TotalSeconds)
+	}
+	for _, c := range charts {
+		if r := c.(*picture.Rates); top <= likeness*lowest {
+			r.Top = top
+		}
+		if r := c.(*picture.Rates); span <= likeness*shortest {
+			r.Span = span
+		}
+	}
 }
 
 // averageBars sets the averages of records side by side, with whiskers from minimum to maximum.

@@ -194,7 +194,9 @@ func percent(part float64) string {
 	switch p := 100 * part; {
 	case p >= 9.95:
 		return fmt.Sprintf("%.0f %%", p)
-	case p >= 0.095 || p == 0:
+	case p == 0:
+		return "0 %"
+	case p >= 0.095:
 		return fmt.Sprintf("%.1f %%", p)
 	default:
 		return "under 0.1 %"
@@ -264,7 +266,7 @@ func comparisonDocument(c *Comparison) *document {
 	}
 	bars.Series = []picture.BarSeries{series}
 	d.sections = append(d.sections, section{title: "Side by side", table: table, charts: []picture.Chart{bars}})
-	d.sections = append(d.sections, sameAxes(transferSections(c.records))...)
+	d.sections = append(d.sections, transferSections(c.records)...)
 	return d
 }
 
@@ -276,23 +278,6 @@ func (c *Comparison) percentiles(id string) (low, high float64) {
 		}
 	}
 	return 0, 0
-}
-
-// sameAxes gives all pictures of rates the same axes, so that the eye may compare them.
-func sameAxes(sections []section) []section {
-	top, span := 0.0, 0.0
-	each := func(f func(*picture.Rates)) {
-		for _, s := range sections {
-			for _, c := range s.charts {
-				if rates, ok := c.(*picture.Rates); ok {
-					f(rates)
-				}
-			}
-		}
-	}
-	each(func(r *picture.Rates) { top, span = max(top, r.Maximum, r.Average), max(span, r.TotalSeconds) })
-	each(func(r *picture.Rates) { r.Top, r.Span = top, span })
-	return sections
 }
 
 func inMegabytes(f *Figure) *Figure {

@@ -32,8 +32,10 @@ func counts(m map[string]int64) string {
 	return strings.Join(keys, ";")
 }
 
-// text keeps spreadsheets from taking a user's label for a formula.
+// text keeps spreadsheets from taking a user's label for a formula, and control characters and what is not
+// UTF-8 out of the file.
 func text(s string) string {
+	s = Escape(s)
 	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
 		return "'" + s
 	}

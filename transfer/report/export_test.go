@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 )
 
@@ -20,6 +21,17 @@ func look(t *testing.T, name string, data []byte) {
 
 // exportsOf returns every export of records, of their comparison and of an experiment, by "what.format".
 func exportsOf(t *testing.T) map[string][]byte {
+	t.Helper()
+	exportsOnce.Do(func() { exports = makeExports(t) })
+	return exports
+}
+
+var (
+	exportsOnce sync.Once
+	exports     map[string][]byte
+)
+
+func makeExports(t *testing.T) map[string][]byte {
 	t.Helper()
 	records, experiment := samples(t), sampleExperiment(t)
 	comparison, err := Compare(records)

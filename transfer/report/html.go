@@ -20,13 +20,13 @@ type htmlWriter struct{ *bufio.Writer }
 // markup is text that put does not escape.
 type markup string
 
-// put writes a format whose values are escaped, unless they are markup or numbers.
+// put writes a format whose values are escaped, control characters too, unless they are markup or numbers.
 func (h htmlWriter) put(format string, values ...any) {
 	for i, v := range values {
 		switch v := v.(type) {
 		case markup, int:
 		case string:
-			values[i] = html.EscapeString(v)
+			values[i] = html.EscapeString(Escape(v))
 		default:
 			panic(fmt.Sprintf("report: %T in markup", v)) // a mistake of this package
 		}
@@ -106,7 +106,7 @@ func (h htmlWriter) facts(facts []Method) {
 	}
 	h.put("<dl>\n")
 	for _, f := range facts {
-		h.put("<dt>%s</dt><dd>%s</dd>\n", f.Name, Escape(f.Text))
+		h.put("<dt>%s</dt><dd>%s</dd>\n", f.Name, f.Text)
 	}
 	h.put("</dl>\n")
 }
@@ -114,9 +114,9 @@ func (h htmlWriter) facts(facts []Method) {
 func (h htmlWriter) table(t *Table) {
 	h.put("<div class=\"scroll\" tabindex=\"0\">\n<table>\n<thead>")
 	h.groups(t)
-	h.put(`<tr><th scope="col">%s</th>`, Escape(t.RowTitle))
+	h.put(`<tr><th scope="col">%s</th>`, t.RowTitle)
 	for i, c := range t.Columns {
-		h.put(`<th scope="col"%s>%s`, t.class(i), Escape(c.Name))
+		h.put(`<th scope="col"%s>%s`, t.class(i), c.Name)
 		h.small(c.Unit)
 		h.put("</th>")
 	}
@@ -126,7 +126,7 @@ func (h htmlWriter) table(t *Table) {
 		if row.Reference {
 			class = ` class="ref"`
 		}
-		h.put(`<tr%s><th scope="row">%s`, class, Escape(row.Label))
+		h.put(`<tr%s><th scope="row">%s`, class, row.Label)
 		h.small(row.Source)
 		h.put("</th>")
 		for i, c := range row.Cells {
@@ -138,7 +138,7 @@ func (h htmlWriter) table(t *Table) {
 	}
 	h.put("</tbody>\n</table>\n</div>\n")
 	if t.Note != "" {
-		h.put("<p class=\"note\">%s</p>\n", Escape(t.Note))
+		h.put("<p class=\"note\">%s</p>\n", t.Note)
 	}
 	if t.hasDisturbed() {
 		h.put("<p class=\"note\">%s</p>\n", disturbedNote)
@@ -170,7 +170,7 @@ func (h htmlWriter) groups(t *Table) {
 		if group == "" {
 			h.put(`<td colspan="%d"></td>`, i-from)
 		} else {
-			h.put(`<th scope="colgroup" colspan="%d">%s</th>`, i-from, Escape(group))
+			h.put(`<th scope="colgroup" colspan="%d">%s</th>`, i-from, group)
 		}
 	}
 	h.put("</tr>\n")
@@ -179,13 +179,13 @@ func (h htmlWriter) groups(t *Table) {
 // small writes a small line below, unless it is empty.
 func (h htmlWriter) small(s string) {
 	if s != "" {
-		h.put("<small>%s</small>", Escape(s))
+		h.put("<small>%s</small>", s)
 	}
 }
 
 func (h htmlWriter) cell(c Cell) {
 	if c.Figure == nil {
-		h.put("%s", Escape(c.Text))
+		h.put("%s", c.Text)
 		return
 	}
 	h.put("%s", figureText(c.Figure))
@@ -201,9 +201,12 @@ func (h htmlWriter) cell(c Cell) {
 
 // page is the document as one sheet: title, pictures, how it was measured.
 func (d *document) page() *picture.Page {
-	p := &picture.Page{Title: d.title, Subtitle: d.subtitle, Lead: d.remarks, Charts: d.charts()}
+	p := &picture.Page{Title: Escape(d.title), Subtitle: Escape(d.subtitle), Charts: d.charts()}
+	for _, r := range d.remarks {
+		p.Lead = append(p.Lead, Escape(r))
+	}
 	for _, m := range d.method {
-		p.Notes = append(p.Notes, m.Name+": "+m.Text)
+		p.Notes = append(p.Notes, Escape(m.Name+": "+m.Text))
 	}
 	return p
 }

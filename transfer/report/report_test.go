@@ -5,11 +5,8 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
-	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -197,118 +194,6 @@ func TestFormulaLabelsAreDefused(t *testing.T) {
 	}
 	if strings.Contains(buf.String(), ",=HYPERLINK") {
 		t.Fatal(buf.String())
-	}
-}
-
-// check validates v against the subset of JSON Schema used by record.schema.json.
-func check(root, s map[string]any, v any, at string) []string {
-	if ref, ok := s["$ref"].(string); ok {
-		s = root["$defs"].(map[string]any)[strings.TrimPrefix(ref, "#/$defs/")].(map[string]any)
-	}
-	var bad []string
-	fail := func(format string, a ...any) { bad = append(bad, at+": "+fmt.Sprintf(format, a...)) }
-	if c, ok := s["const"]; ok && !reflect.DeepEqual(c, v) {
-		fail("is %v, not %v", v, c)
-	}
-	if e, ok := s["enum"].([]any); ok {
-		found := false
-		for _, x := range e {
-			found = found || reflect.DeepEqual(x, v)
-		}
-		if !found {
-			fail("%v is not one of %v", v, e)
-		}
-	}
-	if p, ok := s["pattern"].(string); ok && !regexp.MustCompile(p).MatchString(fmt.Sprint(v)) {
-		fail("%v does not match %s", v, p)
-	}
-	switch s["type"] {
-	case "object":
-		m, ok := v.(map[string]any)
-		if !ok {
-			fail("not an object")
-			break
-		}
-		props, _ := s["properties"].(map[string]any)
-		for _, r := range asList(s["required"]) {
-			if _, ok := m[r.(string)]; !ok {
-				fail("%v is missing", r)
-			}
-		}
-		for k, x := range m {
-			switch sub := firstMap(props[k], s["additionalProperties"]); {
-			case sub != nil:
-				bad = append(bad, check(root, sub, x, at+"."+k)...)
-			default:
-				fail("%s is not in the schema", k)
-			}
-		}
-	case "array":
-		l, ok := v.([]any)
-		if !ok {
-			fail("not an array")
-		}
-		for i, x := range l {
-			bad = append(bad, check(root, s["items"].(map[string]any), x, fmt.Sprintf("%s[%d]", at, i))...)
-		}
-	case "string":
-		if _, ok := v.(string); !ok {
-			fail("not a string")
-		}
-	case "boolean":
-		if _, ok := v.(bool); !ok {
-			fail("not a boolean")
-		}
-	case "number", "integer":
-		n, ok := v.(float64)
-		if !ok || s["type"] == "integer" && n != float64(int64(n)) {
-			fail("%v is not a %v", v, s["type"])
-		}
-		if lo, has := s["minimum"].(float64); has && n < lo {
-			fail("%v is below %v", v, lo)
-		}
-	case nil:
-	default:
-		fail("schema type %v is unknown to this test", s["type"])
-	}
-	return bad
-}
-
-func asList(v any) []any { l, _ := v.([]any); return l }
-
-func firstMap(v ...any) map[string]any {
-	for _, x := range v {
-		if m, ok := x.(map[string]any); ok {
-			return m
-		}
-	}
-	return nil
-}
-
-func TestSchemaFitsTheRecord(t *testing.T) {
-	var root map[string]any
-	if err := json.Unmarshal([]byte(JSONSchema()), &root); err != nil {
-		t.Fatal(err)
-	}
-	data, _ := json.Marshal(sample())
-	var v any
-	json.Unmarshal(data, &v)
-	if bad := check(root, root, v, "record"); len(bad) > 0 {
-		t.Fatal(strings.Join(bad, "\n"))
-	}
-	// The check itself can fail: a field too many, one too few, a wrong type.
-	for _, breakIt := range []func(map[string]any){
-		func(m map[string]any) { m["names"] = []any{"x"} },
-		func(m map[string]any) { delete(m["rates"].(map[string]any), "p95") },
-		func(m map[string]any) { m["files"] = "1" },
-		func(m map[string]any) { m["failed"].(map[string]any)["x"] = 1.5 },
-	} {
-		var broken map[string]any
-		json.Unmarshal(data, &broken)
-		breakIt(broken)
-		if len(check(root, root, broken, "record")) == 0 {
-			t.Fatal("a broken record passed")
-		}
 	}
 }
 

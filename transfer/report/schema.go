@@ -5,6 +5,9 @@ import _ "embed"
 //go:embed record.schema.json
 var recordSchema string
 
+//go:embed records.schema.json
+var recordsSchema string
+
 //go:embed experiment.schema.json
 var experimentSchema string
 
@@ -13,6 +16,9 @@ var comparisonSchema string
 
 // JSONSchema is the JSON Schema (draft 2020-12) of a stored record.
 func JSONSchema() string { return recordSchema }
+
+// RecordsSchema is the JSON Schema (draft 2020-12) of exported records, an array; it refers to that of a record by its $id.
+func RecordsSchema() string { return recordsSchema }
 
 // ExperimentSchema is the JSON Schema (draft 2020-12) of an experiment; it refers to that of a record by its $id.
 func ExperimentSchema() string { return experimentSchema }

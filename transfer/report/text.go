@@ -27,12 +27,12 @@ func PrintComparison(w io.Writer, c *Comparison) error { return comparisonDocume
 // text writes the document without pictures and details.
 func (d *document) text(w io.Writer, lines []string) error {
 	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "%s\n%s\n", d.title, d.subtitle)
+	fmt.Fprintf(b, "%s\n%s\n", Escape(d.title), Escape(d.subtitle))
 	for _, s := range d.sections {
 		if s.table == nil {
 			continue
 		}
-		fmt.Fprintf(b, "\n%s\n", s.title)
+		fmt.Fprintf(b, "\n%s\n", Escape(s.title))
 		s.table.text(b)
 	}
 	if len(lines) > 0 {
@@ -42,11 +42,11 @@ func (d *document) text(w io.Writer, lines []string) error {
 		fmt.Fprintln(b)
 	}
 	for _, r := range d.remarks {
-		fmt.Fprintf(b, "! %s\n", r)
+		fmt.Fprintf(b, "! %s\n", Escape(r))
 	}
 	fmt.Fprintln(b, "\nMethod")
 	for _, m := range d.method {
-		fmt.Fprintf(b, "  %s: %s\n", m.Name, m.Text)
+		fmt.Fprintf(b, "  %s: %s\n", Escape(m.Name), Escape(m.Text))
 	}
 	return b.Flush()
 }

@@ -85,6 +85,7 @@ const (
 
 // text writes one line whose vertical middle is at y.
 func (c *canvas) text(s style, x, y, anchor float64, text string) {
+	text = clean(text)
 	if c.target == nil || text == "" {
 		return
 	}
@@ -95,6 +96,16 @@ func (c *canvas) text(s style, x, y, anchor float64, text string) {
 	c.target.SetColor(s.shade.color())
 	// Digits and capitals are 0.72 of the size high: their middle is what the eye takes for the middle of the line.
 	c.target.FillString(c.face(s), c.point(x, y+0.36*s.size), text)
+}
+
+// clean replaces what no XML document may hold.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r == 0xfffe || r == 0xffff || r >= 0xd800 && r < 0xe000 {
+			return 0xfffd
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\ufffd"))
 }
 
 // paragraph writes wrapped lines from y on downwards and returns where the next may begin.

@@ -2,6 +2,7 @@ package picture
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"html"
 	"io"
@@ -18,6 +19,9 @@ const (
 	Wide   = 720.0
 	Narrow = 332.0
 )
+
+// ErrTooHigh is returned for a page of too many charts.
+var ErrTooHigh = errors.New("too much for one picture: export fewer at once, or as html")
 
 // maxHeight bounds a drawing in points, and with it the memory of a png (four bytes for each of 2 x 2 pixels a point).
 const maxHeight = 20_000.0
@@ -91,7 +95,7 @@ func measured(width float64, draw func(*canvas, float64) float64) (*canvas, floa
 	}
 	height := draw(c, width)
 	if height > maxHeight {
-		return nil, 0, fmt.Errorf("picture: %.0f points high, at most %.0f: too much for one picture", height, maxHeight)
+		return nil, 0, fmt.Errorf("picture: %.0f points high, at most %.0f: %w", height, maxHeight, ErrTooHigh)
 	}
 	return c, height, nil
 }
@@ -147,7 +151,7 @@ func renderSVG(width float64, draw func(*canvas, float64) float64, name string) 
 	// who cannot see the picture.
 	svg := svgHead.ReplaceAllLiteralString(b.String(), fmt.Sprintf(
 		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.1f" width="%.0f" height="%.1f" role="img" aria-label="%s">`,
-		width, height, width, height, html.EscapeString(name)))
+		width, height, width, height, html.EscapeString(clean(name))))
 	svg = strings.ReplaceAll(svg, "font-family:Liberation Sans;", "font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")
 	return fitted(svg, *c.widths), nil
 }

@@ -41,7 +41,7 @@ func seriesShades() []shade {
 // phaseShades alternate dark and light.
 func phaseShades() []shade {
 	return []shade{{"phase-1", 0x0b4f8a}, {"phase-2", 0xe8a317}, {"phase-3", 0x00664f}, {"phase-4", 0x8cc8ee}, {"phase-5", 0x8f3f71},
-		{"phase-6", 0xf0d9a0}, {"phase-7", 0xc3cad1}, {"phase-8", 0x3b4650}}
+		{"phase-6", 0xf0d9a0}, {"phase-7", 0x9aa4ae}, {"phase-8", 0x3b4650}}
 }
 
 // onto is the colour of text on s.
@@ -58,7 +58,7 @@ func dark() []shade {
 	return []shade{{"paper", 0x14191f}, {"ink", 0xe8ecf0}, {"muted", 0xa5b0bb}, {"axis", 0x6c7885}, {"grid", 0x2a323a},
 		{"area", 0x1c3a55}, {"reference", 0x7d8893}, {"reference-paper", 0x232a31}, {"series-1", 0x5aa9e6}, {"series-2", 0xe69f00},
 		{"series-3", 0x2fb796}, {"series-4", 0x9fd3f5}, {"series-5", 0xd9823b}, {"series-6", 0xd99bbd}, {"phase-1", 0x2569a6}, {"phase-2", 0xe8a317}, {"phase-3", 0x147d65}, {"phase-4", 0x8cc8ee},
-		{"phase-5", 0xa4527f}, {"phase-6", 0xf0d9a0}, {"phase-7", 0xc3cad1}, {"phase-8", 0x566472}}
+		{"phase-5", 0xa4527f}, {"phase-6", 0xf0d9a0}, {"phase-7", 0x9aa4ae}, {"phase-8", 0x566472}}
 }
 
 func light() []shade {

@@ -163,9 +163,19 @@ func (p *ratesPlot) curve() {
 
 // columns draws lowest to highest window of every column, and the median as a line.
 func (p *ratesPlot) columns() {
+	low, mid, high := p.ranges()
+	band := append([]spot{}, high...)
+	for i := len(low) - 1; i >= 0; i-- {
+		band = append(band, low[i])
+	}
+	p.c.fill(area, band...)
+	p.c.stroke(seriesShades()[0], 1.2, nil, mid...)
+}
+
+// ranges are lowest, median and highest window of every column of two points.
+func (p *ratesPlot) ranges() (low, mid, high []spot) {
 	series := p.r.Series
 	count := int(p.w / 2)
-	var low, high, mid []spot
 	for i := range count {
 		from, to := i*len(series)/count, max((i+1)*len(series)/count, i*len(series)/count+1)
 		part := append([]float64{}, series[from:to]...)
@@ -175,12 +185,7 @@ func (p *ratesPlot) columns() {
 		high = append(high, spot{x, p.rate.at(part[len(part)-1])})
 		mid = append(mid, spot{x, p.rate.at(part[len(part)/2])})
 	}
-	band := append([]spot{}, high...)
-	for i := len(low) - 1; i >= 0; i-- {
-		band = append(band, low[i])
-	}
-	p.c.fill(area, band...)
-	p.c.stroke(seriesShades()[0], 1.2, nil, mid...)
+	return low, mid, high
 }
 
 // labels names average, maximum and minimum at the right, apart from one another, each with a line from its place.
