@@ -23,6 +23,8 @@ const (
 type CipherOptions struct {
 	// Quick measures the algorithms others published, and few more, in about a minute.
 	Quick bool
+	// Only are the titles of the rows to measure; nil: all. Ratios need the null cipher or the plain file among them.
+	Only []string
 	// Rounds is how often everything is measured; 0: 5, or 3 with Quick.
 	Rounds int
 	// SectorBytes are the sector sizes; nil: 512 and 4096, or 4096 with Quick.
@@ -142,6 +144,8 @@ type cell struct {
 // cipherRun is one run of the experiment.
 type cipherRun struct {
 	options CipherOptions
+	memory  []subject         // rows of the tables in memory
+	images  []subject         // and of those of the image file
 	data    map[Source][]byte // dataBytes of each
 	samples map[cell][]sample // by round
 	remarks []string
@@ -162,8 +166,8 @@ func Ciphers(ctx context.Context, o CipherOptions) (*report.Experiment, error) {
 		Method: []report.Method{}, Tables: []report.Table{}, Bars: []report.Chart{}, Transfers: []*report.Record{}, Remarks: []string{},
 	}
 	e.ID = report.NewID(e.Started)
-	run := &cipherRun{options: o, data: map[Source][]byte{}, samples: map[cell][]sample{}}
-	if err := run.prepare(); err != nil {
+	run, err := newCipherRun(o)
+	if err != nil {
 		return nil, err
 	}
 	if err := run.rounds(ctx); err != nil {
@@ -172,7 +176,25 @@ func Ciphers(ctx context.Context, o CipherOptions) (*report.Experiment, error) {
 	e.Machine.Finish()
 	e.Finished = time.Now().UTC()
 	run.report(e)
-	return e, nil
+	return e, e.Check()
+}
+
+// newCipherRun chooses what to measure and makes the data.
+func newCipherRun(o CipherOptions) (*cipherRun, error) {
+	run := &cipherRun{options: o, data: map[Source][]byte{}, samples: map[cell][]sample{}, memory: memorySubjects(o.Quick)}
+	if o.Dir != "" {
+		run.images = imageSubjects()
+	}
+	for _, title := range o.Only {
+		if !slices.ContainsFunc(slices.Concat(run.memory, run.images), func(s subject) bool { return s.title == title }) {
+			return nil, fmt.Errorf("lab ciphers: nothing to measure is called %q", title)
+		}
+	}
+	if o.Only != nil {
+		unwanted := func(s subject) bool { return !slices.Contains(o.Only, s.title) }
+		run.memory, run.images = slices.DeleteFunc(run.memory, unwanted), slices.DeleteFunc(run.images, unwanted)
+	}
+	return run, run.prepare()
 }
 
 // measurement is one thing to measure in every round.
@@ -194,10 +216,8 @@ func (r *cipherRun) measurements() []measurement {
 			}
 		}
 	}
-	add(memorySubjects(r.options.Quick), false, r.options.Workers)
-	if r.options.Dir != "" {
-		add(imageSubjects(), true, r.options.ImageWorkers)
-	}
+	add(r.memory, false, r.options.Workers)
+	add(r.images, true, r.options.ImageWorkers)
 	return list
 }
 
@@ -208,9 +228,9 @@ func (r *cipherRun) rounds(ctx context.Context) error {
 			if r.options.Progress != nil {
 				r.options.Progress(round*len(list)+i, r.options.Rounds*len(list), m.subject.title+", "+m.setting.String())
 			}
-			measure := r.memory
+			measure := r.measureMemory
 			if m.setting.image {
-				measure = r.image
+				measure = r.measureImage
 			}
 			got, err := measure(ctx, m.subject, m.setting)
 			if err != nil {

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"coffer/container/ciphers"
 	"coffer/transfer/report"
@@ -71,10 +74,42 @@ func TestCiphers(t *testing.T) {
 			}
 		}
 	}
+	checkExports(t, e)
 	for _, name := range []string{report.MethodWindow, report.MethodCache, report.MethodSync, report.MethodOrder,
 		report.MethodRounds, report.MethodMachine, report.MethodVersions} {
 		if !slices.ContainsFunc(e.Method, func(m report.Method) bool { return m.Name == name && m.Text != "" }) {
 			t.Errorf("the method does not tell %s", name)
+		}
+	}
+}
+
+// checkExports exports an experiment in every format, and holds the JSON against the schema of the repository.
+func checkExports(t *testing.T, e *report.Experiment) {
+	t.Helper()
+	for _, format := range report.Formats() {
+		var out bytes.Buffer
+		if err := report.ExportExperiment(&out, e, report.ExportOptions{Format: format}); err != nil || out.Len() < 1000 {
+			t.Errorf("%s: %d bytes, %v", format, out.Len(), err)
+		}
+		if format != "json" {
+			continue
+		}
+		compiler := jsonschema.NewCompiler()
+		for name, text := range map[string]string{"record": report.JSONSchema(), "experiment": report.ExperimentSchema()} {
+			v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := compiler.AddResource("https://coffer.invalid/"+name+".schema.json", v); err != nil {
+				t.Fatal(err)
+			}
+		}
+		v, err := jsonschema.UnmarshalJSON(&out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := compiler.MustCompile("https://coffer.invalid/experiment.schema.json").Validate(v); err != nil {
+			t.Error(err)
 		}
 	}
 }
@@ -84,6 +119,30 @@ func TestPublishedAreMeasured(t *testing.T) {
 	for _, row := range GELI2008().Rows {
 		if !slices.ContainsFunc(imageSubjects(), func(s subject) bool { return s.title == row.Label }) {
 			t.Errorf("%s is not measured", row.Label)
+		}
+	}
+}
+
+// TestOnly: rows can be chosen, with and without what they are compared to.
+func TestOnly(t *testing.T) {
+	for _, only := range [][]string{{engine256}, {nullTitle, plainTitle, "3DES-CBC"}, {"AES-256-GCM"}, {"AES-256-CBC with HMAC-MD5"}} {
+		o := small(t.TempDir())
+		o.Rounds, o.Only, o.SectorBytes, o.Workers = 1, only, []int{512}, []int{1}
+		e, err := Ciphers(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rows []string
+		for _, table := range e.Tables {
+			for _, row := range table.Rows {
+				if !row.Reference {
+					rows = append(rows, row.Label)
+				}
+			}
+		}
+		slices.Sort(rows)
+		if got := slices.Compact(rows); !slices.Equal(got, slices.Sorted(slices.Values(only))) {
+			t.Errorf("%q gave %q", only, got)
 		}
 	}
 }
@@ -136,6 +195,7 @@ func TestCiphersRefusesNonsense(t *testing.T) {
 		"sector 0": func(o *CipherOptions) { o.SectorBytes = []int{0} }, "workers": func(o *CipherOptions) { o.Workers = []int{0} },
 		"source": func(o *CipherOptions) { o.Sources = []Source{"tape"} }, "time": func(o *CipherOptions) { o.MemoryTime = -1 },
 		"bytes": func(o *CipherOptions) { o.ImageBytes = -1 }, "no sectors": func(o *CipherOptions) { o.SectorBytes = []int{} },
+		"only":   func(o *CipherOptions) { o.Only = []string{"ROT13"} },
 		"folder": func(o *CipherOptions) { o.Dir = o.Dir + "/none" },
 	} {
 		o := small(t.TempDir())
@@ -161,19 +221,19 @@ func TestWrongCipherIsNotMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := &cipherRun{options: o, data: map[Source][]byte{}, samples: map[cell][]sample{}}
-	if err := run.prepare(); err != nil {
+	run, err := newCipherRun(o)
+	if err != nil {
 		t.Fatal(err)
 	}
 	broken := algorithmSubject(ciphers.Algorithm{Cipher: ciphers.AES, KeyBits: 256, Mode: ciphers.CBCPlain64})
 	open := broken.open
 	broken.open = func(n int) (ciphers.Sectors, error) { s, err := open(n); return wrong{s}, err }
 	at := setting{workers: 2, sectorBytes: 4096, source: Random}
-	if _, err := run.memory(context.Background(), broken, at); !errors.Is(err, errRoundTrip) {
+	if _, err := run.measureMemory(context.Background(), broken, at); !errors.Is(err, errRoundTrip) {
 		t.Errorf("in memory: %v", err)
 	}
 	at.image = true
-	if _, err := run.image(context.Background(), broken, at); !errors.Is(err, errRoundTrip) {
+	if _, err := run.measureImage(context.Background(), broken, at); !errors.Is(err, errRoundTrip) {
 		t.Errorf("image: %v", err)
 	}
 }

@@ -49,9 +49,9 @@ type memoryWorker struct {
 	first                    uint64
 }
 
-// memory measures encryption, then decryption, of data in the processor's caches. Setting up keys, one encryption and
+// measureMemory measures encryption, then decryption, of data in the processor's caches. Setting up keys, one encryption and
 // one decryption to check the implementation come before, outside the time.
-func (r *cipherRun) memory(ctx context.Context, s subject, at setting) (sample, error) {
+func (r *cipherRun) measureMemory(ctx context.Context, s subject, at setting) (sample, error) {
 	sectors, err := s.open(at.sectorBytes)
 	if err != nil {
 		return sample{}, err
@@ -141,8 +141,8 @@ type imageJob struct {
 	sectorBytes int
 }
 
-// image measures writing an image file, the sync included, and reading it back after its caches were dropped.
-func (r *cipherRun) image(ctx context.Context, s subject, at setting) (got sample, err error) {
+// measureImage measures writing an image file, the sync included, and reading it back after its caches were dropped.
+func (r *cipherRun) measureImage(ctx context.Context, s subject, at setting) (got sample, err error) {
 	job := imageJob{data: r.data[at.source], chunks: int(r.options.ImageBytes / chunkBytes), recordBytes: chunkBytes, sectorBytes: at.sectorBytes}
 	if s.open != nil {
 		if job.sectors, err = s.open(at.sectorBytes); err != nil {

@@ -81,20 +81,24 @@ func workersText(n int) string {
 // report fills in what was found.
 func (r *cipherRun) report(e *report.Experiment) {
 	o := r.options
-	memory, images := memorySubjects(o.Quick), imageSubjects()
 	for _, n := range o.Workers {
+		if len(r.memory) == 0 {
+			break
+		}
 		for _, size := range o.SectorBytes {
 			title := fmt.Sprintf("In memory, %s, sectors of %d bytes", workersText(n), size)
 			at := setting{workers: n, sectorBytes: size}
-			e.Tables = append(e.Tables, r.table(title, memory, nullTitle, at, [2]string{"encrypt", "decrypt"}))
+			e.Tables = append(e.Tables, r.table(title, r.memory, nullTitle, at, [2]string{"encrypt", "decrypt"}))
 		}
 	}
-	e.Bars = append(e.Bars, r.memoryBars(memory))
-	if o.Dir != "" {
+	if slices.ContainsFunc(r.memory, func(s subject) bool { return s.bare }) {
+		e.Bars = append(e.Bars, r.memoryBars(r.memory))
+	}
+	if len(r.images) > 0 {
 		for _, n := range o.ImageWorkers {
 			for _, size := range o.SectorBytes {
 				title := fmt.Sprintf("Image file, %s, sectors of %d bytes", workersText(n), size)
-				t := r.table(title, images, plainTitle, setting{true, n, size, ""}, [2]string{"write", "read"})
+				t := r.table(title, r.images, plainTitle, setting{true, n, size, ""}, [2]string{"write", "read"})
 				for _, row := range GELI2008().TableRows() {
 					row.Label += " (" + GELI2008().Name + ")"
 					for len(row.Cells) < len(t.Columns) {
@@ -105,7 +109,9 @@ func (r *cipherRun) report(e *report.Experiment) {
 				e.Tables = append(e.Tables, t)
 			}
 		}
-		e.Bars = append(e.Bars, r.publishedBars())
+		if bars := r.publishedBars(); len(bars.Groups) > 0 {
+			e.Bars = append(e.Bars, bars)
+		}
 	}
 	e.Method = r.method(e.Machine)
 	e.Remarks = append(e.Remarks, r.disturbed(e.Tables)...)
@@ -143,8 +149,14 @@ func (r *cipherRun) publishedBars() report.Chart {
 		Unit: "ratio to a plain file", Line: 1, LineName: "plain file"}
 	here := report.Series{Name: "here"}
 	published := report.Series{Name: reference.Name, Reference: true, Source: reference.Source}
-	for _, s := range imageSubjects()[1:] {
+	for _, s := range r.images {
+		if s.title == plainTitle {
+			continue
+		}
 		f := r.figure(s.title, plainTitle, at, encryptRate)
+		if f.Ratio == 0 {
+			continue // no plain file was measured
+		}
 		low, high := r.ratioRange(s.title, at)
 		c.Groups = append(c.Groups, s.title)
 		here.Values, here.Low, here.High = append(here.Values, f.Ratio), append(here.Low, low), append(here.High, high)
