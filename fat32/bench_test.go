@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"coffer/fat32"
+	"coffer/fat32/fattest"
 )
 
 // discarding is a device that takes writes nowhere: what remains is the cost
@@ -18,7 +19,7 @@ type sink struct {
 
 type saverDevice interface {
 	fat32.Device
-	saver
+	fattest.Saver
 }
 
 func (s *sink) WriteAt(p []byte, off int64) (int, error) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"coffer/container/block/blocktest"
+	"coffer/fat32/fattest"
 )
 
 // populated is a kind of volume the damage tests start from.
@@ -33,7 +34,7 @@ func makePopulated(t testing.TB, p populated) *blocktest.Mem {
 	image := filepath.Join(dir, "volume.img")
 	run := func(name, debian string, args ...string) {
 		t.Helper()
-		cmd := exec.Command(tool(t, name, debian), args...)
+		cmd := exec.Command(fattest.Tool(t, name, debian), args...)
 		cmd.Env = append(os.Environ(), "MTOOLS_SKIP_CHECK=1", "LC_ALL=C.UTF-8")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%s %q: %v\n%s", name, args, err, out)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"coffer/container/block/blocktest"
+	"coffer/fat32/fattest"
 )
 
 // checkTimeout is far more than any check of a test image may take.
@@ -54,26 +55,13 @@ func codes(r *CheckReport) string {
 	return strings.Join(list, " ")
 }
 
-// tool finds a program a test cannot do without.
-func tool(t testing.TB, name, debian string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Fatalf("%s is missing: install the Debian package %s", name, debian)
-	}
-	return path
-}
-
 // fsck runs fsck.vfat -n on the device. silent: exit code 0 and nothing but the
 // banner and the summary.
 func fsck(t testing.TB, m *blocktest.Mem) (silent bool, output string) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "volume.img")
-	if err := m.Save(path); err != nil {
-		t.Fatal(err)
-	}
+	path := fattest.Save(t, m)
 	defer os.Remove(path)
-	out, err := exec.Command(tool(t, "fsck.vfat", "dosfstools"), "-n", path).CombinedOutput()
+	out, err := exec.Command(fattest.Tool(t, "fsck.vfat", "dosfstools"), "-n", path).CombinedOutput()
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	extra := 0
 	// fsck.vfat 4.2 calls every label with a character beyond ASCII invalid.

@@ -13,6 +13,7 @@ import (
 
 	"coffer/container/block/blocktest"
 	"coffer/fat32"
+	"coffer/fat32/fattest"
 )
 
 // tree is what a volume holds: content by path; directories end in "/".
@@ -582,7 +583,7 @@ func (c *crashSweep) run(syncAfter func(int) bool, ops ...crashOp) {
 		if err := judgeCut(c.t, log, o, cut, m); err != nil {
 			bad = err.Error()
 		} else if c.states%101 == 0 {
-			bad = fsckOutput(c.t, m)
+			bad = fattest.FsckDevice(c.t, m)
 		}
 		if bad != "" {
 			c.t.Errorf("%s: %v: %s", opNames(ops), cut, bad)

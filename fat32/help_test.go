@@ -3,71 +3,22 @@ package fat32_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
-	"strings"
 	"testing"
 	"time"
 
 	"coffer/container/block"
 	"coffer/container/block/blocktest"
 	"coffer/fat32"
+	"coffer/fat32/fattest"
 )
-
-// tool returns the path of a program the tests need, or fails naming its package.
-func tool(t testing.TB, name, debian string) string {
-	t.Helper()
-	for _, dir := range []string{"", "/sbin/", "/usr/sbin/"} {
-		if path, err := exec.LookPath(dir + name); err == nil {
-			return path
-		}
-	}
-	t.Fatalf("%s is missing: apt-get install %s", name, debian)
-	return ""
-}
-
-// saver is a device that can be written to a file.
-type saver interface{ Save(path string) error }
-
-// save writes a device into a temporary file.
-func save(t testing.TB, m saver) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "volume.img")
-	if err := m.Save(path); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-var fsckSummary = regexp.MustCompile(`^\S+: \d+ files, \d+/\d+ clusters$`)
 
 // fsck fails unless fsck.vfat finds nothing at all: exit code 0 and no output
 // but banner and summary.
-func fsck(t testing.TB, m saver) {
+func fsck(t testing.TB, m fattest.Saver) {
 	t.Helper()
-	if out := fsckOutput(t, m); out != "" {
+	if out := fattest.FsckDevice(t, m); out != "" {
 		t.Fatalf("fsck.vfat complains:\n%s", out)
 	}
-}
-
-func fsckOutput(t testing.TB, m saver) string {
-	t.Helper()
-	path := save(t, m)
-	defer os.Remove(path)
-	out, err := exec.Command(tool(t, "fsck.vfat", "dosfstools"), "-n", path).CombinedOutput()
-	var rest []string
-	for line := range strings.Lines(string(out)) {
-		line = strings.TrimSpace(line)
-		if !strings.HasPrefix(line, "fsck.fat ") && !fsckSummary.MatchString(line) {
-			rest = append(rest, line)
-		}
-	}
-	if err != nil {
-		rest = append(rest, err.Error())
-	}
-	return strings.Join(rest, "\n")
 }
 
 // selfCheck fails unless our own checker finds nothing.

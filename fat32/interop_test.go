@@ -16,12 +16,13 @@ import (
 
 	"coffer/container/block/blocktest"
 	"coffer/fat32"
+	"coffer/fat32/fattest"
 )
 
 // run runs a program of mtools on an image and returns what it printed.
 func mtool(t testing.TB, image, name string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command(tool(t, name, "mtools"), append([]string{"-i", image}, args...)...)
+	cmd := exec.Command(fattest.Tool(t, name, "mtools"), append([]string{"-i", image}, args...)...)
 	cmd.Env = append(os.Environ(), "MTOOLS_SKIP_CHECK=1", "TZ=UTC", "LC_ALL=C.UTF-8")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -46,7 +47,7 @@ func TestMtoolsReads(t *testing.T) {
 			must(t, v.SetLabel("COFFER"))
 			must(t, v.Close())
 			fsck(t, m)
-			image := save(t, m)
+			image := fattest.Save(t, m)
 			for p, want := range files {
 				to := filepath.Join(t.TempDir(), "out")
 				mtool(t, image, "mcopy", "::"+p, to)
@@ -69,7 +70,7 @@ func TestReadMtools(t *testing.T) {
 	for _, args := range []string{"-F 12 -C %s 1440", "-F 12 -S 1024 -C %s 4000", "-F 16 -f 1 -C %s 20000", "-F 16 -f 4 -s 4 -C %s 60000", "-F 32 -C %s 40000", "-F 32 -f 3 -S 4096 -C %s 300000", "-F 32 -f 1 -s 2 -R 17 -C %s 90001"} {
 		t.Run(args, func(t *testing.T) {
 			image := filepath.Join(t.TempDir(), "image")
-			if out, err := exec.Command(tool(t, "mkfs.vfat", "dosfstools"), strings.Fields(fmt.Sprintf(args, image))...).CombinedOutput(); err != nil {
+			if out, err := exec.Command(fattest.Tool(t, "mkfs.vfat", "dosfstools"), strings.Fields(fmt.Sprintf(args, image))...).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			src := filepath.Join(t.TempDir(), "src")
@@ -109,7 +110,7 @@ func TestReadMtools(t *testing.T) {
 				fsck(t, m)
 			}
 			selfCheck(t, m)
-			image2 := save(t, m)
+			image2 := fattest.Save(t, m)
 			out := filepath.Join(t.TempDir(), "out")
 			mtool(t, image2, "mcopy", "::/Directory With Long Name/more files 39.txt", out)
 			if got, err := os.ReadFile(out); err != nil || !bytes.Equal(got, pattern(39, 3000)) {
@@ -123,7 +124,7 @@ func TestReadMtools(t *testing.T) {
 func TestKernel(t *testing.T) {
 	umlrun, err := filepath.Abs("../.ci/umlrun")
 	must(t, err)
-	tool(t, "linux.uml", "user-mode-linux")
+	fattest.Tool(t, "linux.uml", "user-mode-linux")
 	m := format(t, 64<<20, fat32.FormatOptions{Label: "KERNEL"})
 	v := mount(t, m)
 	must(t, v.MkdirAll("/Some Directory/with more"))
@@ -132,7 +133,7 @@ func TestKernel(t *testing.T) {
 		put(t, v, p, data)
 	}
 	must(t, v.Close())
-	image := save(t, m)
+	image := fattest.Save(t, m)
 	dir := filepath.Dir(image)
 	script := filepath.Join(dir, "script")
 	must(t, os.WriteFile(script, []byte(`set -e

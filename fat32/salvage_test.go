@@ -14,6 +14,7 @@ import (
 
 	"coffer/container/block"
 	"coffer/container/block/blocktest"
+	"coffer/fat32/fattest"
 )
 
 // memorySink keeps what is salvaged, and checks the promises about names.
@@ -106,7 +107,7 @@ func mcopyOut(t *testing.T, m *blocktest.Mem) map[string][]byte {
 	if err := os.Mkdir(out, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(tool(t, "mcopy", "mtools"), "-s", "-i", image, "::/", out)
+	cmd := exec.Command(fattest.Tool(t, "mcopy", "mtools"), "-s", "-i", image, "::/", out)
 	cmd.Env = append(os.Environ(), "MTOOLS_SKIP_CHECK=1", "LC_ALL=C.UTF-8")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("mcopy: %v\n%s", err, text)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"coffer/fat32/fattest"
 	"coffer/vfs/internal/conformance"
 )
 
@@ -54,7 +55,7 @@ func TestConformanceAsUser(t *testing.T) {
 		return // TestConformance has been that
 	}
 	dir := userDir(t)
-	cmd := exec.Command(tool(t, "setpriv", "util-linux"), "--reuid="+userID, "--regid="+userID, "--clear-groups", "--inh-caps=-all",
+	cmd := exec.Command(fattest.Tool(t, "setpriv", "util-linux"), "--reuid="+userID, "--regid="+userID, "--clear-groups", "--inh-caps=-all",
 		filepath.Join(dir, "vfs.test"), "-test.run=^TestConformance$", "-test.v")
 	cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir}
 	out, err := cmd.CombinedOutput()

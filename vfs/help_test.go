@@ -2,11 +2,8 @@ package vfs
 
 import (
 	"context"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -14,19 +11,8 @@ import (
 	"coffer/container/block"
 	"coffer/container/block/blocktest"
 	"coffer/fat32"
+	"coffer/fat32/fattest"
 )
-
-// tool returns the path of a program the tests need, or fails naming its package.
-func tool(t testing.TB, name, debian string) string {
-	t.Helper()
-	for _, dir := range []string{"", "/sbin/", "/usr/sbin/"} {
-		if path, err := exec.LookPath(dir + name); err == nil {
-			return path
-		}
-	}
-	t.Fatalf("%s is missing: apt-get install %s", name, debian)
-	return ""
-}
 
 // newVolume formats a device of size bytes in memory and mounts the volume. After the test the volume is closed, and
 // must be clean to our own checker and to fsck.vfat.
@@ -64,14 +50,8 @@ func checkClean(t testing.TB, dev *blocktest.Mem) {
 	} else if !r.Clean() {
 		t.Errorf("check finds: %+v", r.Findings)
 	}
-	path := filepath.Join(t.TempDir(), "volume.img")
-	if err := dev.Save(path); err != nil {
-		t.Fatal(err)
-	}
-	defer os.Remove(path)
-	out, err := exec.Command(tool(t, "fsck.vfat", "dosfstools"), "-n", path).CombinedOutput()
-	if err != nil || strings.Count(string(out), "\n") > 2 {
-		t.Errorf("fsck.vfat: %v\n%s", err, out)
+	if out := fattest.FsckDevice(t, dev); out != "" {
+		t.Errorf("fsck.vfat complains:\n%s", out)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"coffer/container/block/blocktest"
 	"coffer/fat32"
+	"coffer/fat32/fattest"
 )
 
 func writeFile(t *testing.T, path, content string) {
@@ -121,7 +122,7 @@ func TestDefaultPoint(t *testing.T) {
 func TestBusy(t *testing.T) {
 	v, _ := newVolume(t, 32<<20)
 	m := mustMount(t, v, filepath.Join(t.TempDir(), "drive"), Options{})
-	holder := exec.Command(tool(t, "sh", "dash"), "-c", "exec 3>held; echo ready >&3; echo up; read x; echo more >&3; echo rc=$?")
+	holder := exec.Command(fattest.Tool(t, "sh", "dash"), "-c", "exec 3>held; echo ready >&3; echo up; read x; echo more >&3; echo rc=$?")
 	holder.Dir = m.Point()
 	in, err := holder.StdinPipe()
 	if err != nil {
@@ -230,7 +231,7 @@ func TestOutsideUnmount(t *testing.T) {
 	v, _ := newVolume(t, 32<<20)
 	m := mustMount(t, v, filepath.Join(t.TempDir(), "drive"), Options{})
 	writeFile(t, filepath.Join(m.Point(), "x"), "content")
-	if out, err := exec.Command(tool(t, "umount", "mount"), m.Point()).CombinedOutput(); err != nil {
+	if out, err := exec.Command(fattest.Tool(t, "umount", "mount"), m.Point()).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	select {

@@ -33,6 +33,29 @@ func agentFolder(t *testing.T) string {
 	return folder
 }
 
+// wantClean fails unless the locked container is clean.
+func wantClean(t *testing.T, folder string) {
+	t.Helper()
+	if out, _ := run(t, folder, 0, "check", "a.img", "--password-file", "pw"); !strings.Contains(out, "is clean") {
+		t.Errorf("check: %s", out)
+	}
+}
+
+// stuckDump is a dump whose reader takes nothing.
+func stuckDump(t *testing.T, folder string) (dump *process, reader *os.File) {
+	t.Helper()
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(program, "dump", "a.img", "-")
+	command.Stdout = writer
+	dump = startCommand(t, folder, command)
+	_ = writer.Close()
+	time.Sleep(300 * time.Millisecond) // the pipe is full
+	return dump, reader
+}
+
 // records are the outcomes of all copies of which there is a record.
 func records(t *testing.T, folder string) string {
 	t.Helper()
@@ -107,9 +130,7 @@ func TestInterruptCopyInAgent(t *testing.T) {
 			t.Errorf("%s differs after an interrupted and resumed copy: %v, %v", name, err, gotErr)
 		}
 	}
-	if out, _ := run(t, folder, 0, "check", "a.img", "--password-file", "pw"); !strings.Contains(out, "is clean") {
-		t.Errorf("check: %s", out)
-	}
+	wantClean(t, folder)
 }
 
 // TestKilledClientCancelsItsCopy: a command that is killed takes its job with it; what was acknowledged stays.
@@ -130,9 +151,7 @@ func TestKilledClientCancelsItsCopy(t *testing.T) {
 	}
 	run(t, folder, 0, "copy", "--resume", "tree", "a.img:/", "--quiet")
 	run(t, folder, 0, "lock", "a.img")
-	if out, _ := run(t, folder, 0, "check", "a.img", "--password-file", "pw"); !strings.Contains(out, "is clean") {
-		t.Errorf("check: %s", out)
-	}
+	wantClean(t, folder)
 }
 
 // TestForcedLockDuringCopy: a forced lock ends a copy cleanly, and a resumed one brings the rest.
@@ -153,25 +172,15 @@ func TestForcedLockDuringCopy(t *testing.T) {
 		}
 		break
 	}
-	if out, _ := run(t, folder, 0, "check", "a.img", "--password-file", "pw"); !strings.Contains(out, "is clean") {
-		t.Errorf("check: %s", out)
-	}
+	wantClean(t, folder)
 	run(t, folder, 0, "copy", "--resume", "--verify", "tree", "a.img:/", "--password-file", "pw", "--quiet")
 }
 
 // TestDumpToASlowReader: a dump whose reader takes nothing holds the writers of the drive; Ctrl-C lets them go on at once.
 func TestDumpToASlowReader(t *testing.T) {
 	folder := agentFolder(t)
-	reader, writer, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, reader := stuckDump(t, folder)
 	defer reader.Close()
-	command := exec.Command(program, "dump", "a.img", "-")
-	command.Stdout = writer
-	p := startCommand(t, folder, command)
-	writer.Close()
-	time.Sleep(300 * time.Millisecond) // the pipe is full
 	late := start(t, folder, "mkdir", "a.img:/later")
 	writing := make(chan int, 1)
 	go func() {
@@ -225,16 +234,8 @@ func TestStoppedClientStopsNobody(t *testing.T) {
 // TestForcedLockDuringStuckDump: not even a dump whose reader takes nothing keeps a forced lock away.
 func TestForcedLockDuringStuckDump(t *testing.T) {
 	folder := agentFolder(t)
-	reader, writer, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, reader := stuckDump(t, folder)
 	defer reader.Close()
-	command := exec.Command(program, "dump", "a.img", "-")
-	command.Stdout = writer
-	p := startCommand(t, folder, command)
-	writer.Close()
-	time.Sleep(300 * time.Millisecond) // the pipe is full
 	if _, stderr := run(t, folder, 5, "lock", "a.img"); !strings.Contains(stderr, "dump") {
 		t.Errorf("a refused lock does not name what is in the way: %s", stderr)
 	}
@@ -247,7 +248,5 @@ func TestForcedLockDuringStuckDump(t *testing.T) {
 	if code, _, _ := p.wait(); code == 0 {
 		t.Error("a dump that was cut short ended with 0")
 	}
-	if out, _ := run(t, folder, 0, "check", "a.img", "--password-file", "pw"); !strings.Contains(out, "is clean") {
-		t.Errorf("check: %s", out)
-	}
+	wantClean(t, folder)
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -17,14 +16,13 @@ import (
 
 	"coffer/app/agent"
 	"coffer/app/session"
+	"coffer/fat32/fattest"
 )
 
 // TestCheckWhileUsed checks and dumps a container while programs write to its drive and copies run in its agent: every look
 // finds a sound volume, nobody gets an error, and everybody goes on afterwards.
 func TestCheckWhileUsed(t *testing.T) {
-	if _, err := exec.LookPath("fsck.vfat"); err != nil {
-		t.Fatalf("%v (Debian package dosfstools)", err)
-	}
+	fattest.Tool(t, "fsck.vfat", "dosfstools")
 	w := newWorld(t, 2)
 	source := filepath.Join(w.scratch, "tree")
 	for i := range 40 {
@@ -99,8 +97,8 @@ func TestCheckWhileUsed(t *testing.T) {
 	}
 	stop.Store(true)
 	all.Wait()
-	if out, err := exec.Command("fsck.vfat", "-n", whole).CombinedOutput(); err != nil {
-		t.Errorf("fsck.vfat of the dump: %v\n%s", err, out)
+	if out := fattest.Fsck(t, whole); out != "" {
+		t.Errorf("fsck.vfat of the dump:\n%s", out)
 	}
 	w.coffer("lock", w.image)
 	if out := w.coffer("check", w.image, "--password-file", "pw"); !strings.Contains(out, "is clean") {
