@@ -94,6 +94,19 @@ func violations(packages map[string]goPackage) []string {
 		if !in(p.ImportPath, "coffer/app/window", "coffer/app/coffer-window") && in(p.ImportPath, "coffer") {
 			forbid(p, "only the window has fyne", "fyne.io")
 		}
+		for _, path := range p.Imports {
+			if in(path, "gonum.org") && !in(p.ImportPath, "coffer/transfer/report/picture", "gonum.org") && in(p.ImportPath, "coffer") {
+				found = append(found, p.ImportPath+" imports "+path+": only pictures of reports draw with gonum/plot")
+			}
+		}
+		if in(p.ImportPath, "coffer/transfer/report", "coffer/transfer/rate") {
+			for _, dep := range p.Deps {
+				if in(dep, "coffer") && !in(dep, "coffer/transfer/report", "coffer/transfer/rate") ||
+					dep == "gonum.org/v1/plot" || in(dep, "html/template") {
+					found = append(found, p.ImportPath+" depends on "+dep+": reports know rates only, and neither plots nor templates, which make the program large")
+				}
+			}
+		}
 		meets := func(tree string) bool {
 			return slices.ContainsFunc(p.Imports, func(path string) bool { return in(path, tree) })
 		}
@@ -146,6 +159,9 @@ func TestImportRulesCanFail(t *testing.T) {
 		"lab uses a mount":        {ImportPath: "coffer/transfer/lab", Deps: []string{"coffer/vfs"}},
 		"ciphers know a format":   {ImportPath: "coffer/container/ciphers", Deps: []string{"coffer/container/luks"}},
 		"program uses a cipher":   {ImportPath: "coffer/app/cli", Imports: []string{"coffer/container/ciphers"}},
+		"lab draws by itself":     {ImportPath: "coffer/transfer/lab", Imports: []string{"gonum.org/v1/plot/vg"}},
+		"reports know a lab":      {ImportPath: "coffer/transfer/report", Deps: []string{"coffer/transfer/lab"}},
+		"pages grow the program":  {ImportPath: "coffer/transfer/report", Deps: []string{"html/template"}},
 		"they meet elsewhere":     {ImportPath: "coffer/app/cli", Imports: []string{"coffer/fat32", "coffer/container/secret"}},
 	} {
 		if found := violations(map[string]goPackage{p.ImportPath: p}); len(found) != 1 {
