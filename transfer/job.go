@@ -91,6 +91,9 @@ type Job struct {
 	// read cold. Cache is what the record says otherwise: "warm" or "unknown".
 	DropCaches func() error
 	Cache      string
+	// AlsoSync, if given, is called after the target was synced at the end, inside the measured time: for a target on a
+	// drive whose file system does not pass a sync on.
+	AlsoSync func() error
 	// Via is "direct" (default) or "mount": what the record says about the path taken.
 	Via string
 	// Program is name and version for the record.

@@ -178,7 +178,10 @@ func (r *runner) copyAndSync(ctx context.Context) error {
 	if err == nil {
 		end = r.stage(StageSync, &r.rec.Seconds.Sync, &r.rec.CPU.Sync)
 		// The state goes last: without it, what stands at the target counts as durable.
-		if err = e.batch.settle(); err == nil {
+		if err = e.batch.settle(); err == nil && e.job.AlsoSync != nil {
+			err = e.job.AlsoSync()
+		}
+		if err == nil {
 			err = r.endState()
 		}
 		end()

@@ -31,7 +31,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	for _, path := range []string{"create", "info", "ls", "cat", "mkdir", "rm", "mv", "copy", "report list", "report show",
 		"report export", "report compare", "check", "verify", "dump", "convert", "key list", "key add", "key remove", "key change",
 		"key reencrypt", "keyfile new", "header backup", "header restore", "resize", "compact", "destroy", "selftest", "version",
-		"completion", "gui", "unlock", "mount", "lock", "unmount", "list", "lab"} {
+		"completion", "gui", "unlock", "mount", "lock", "unmount", "list", "lab copy", "lab ciphers", "lab drive", "lab all"} {
 		if !seen["coffer "+path] {
 			t.Errorf("the stable interface names `coffer %s`; it is missing", path)
 		}
@@ -45,14 +45,15 @@ func TestFlagsOfTheInterface(t *testing.T) {
 	for path, flags := range map[string][]string{
 		"create": {"size", "usable", "format", "cipher", "label", "cluster-size", "sector-size", "preallocate", "kdf-memory", "kdf-time", "from",
 			"password-stdin", "password-fd", "password-file", "keyfile", "json", "quiet"},
-		"copy":    {"verify", "resume", "move", "split", "label", "via", "window", "report", "from-password-stdin", "from-keyfile", "json"},
-		"ls":      {"recursive", "format", "header", "recovery-key-stdin"},
-		"check":   {"repair", "salvage"},
-		"key add": {"new-password-stdin", "new-password-fd", "new-password-file", "new-keyfile"},
-		"destroy": {"yes"},
-		"unlock":  {"read-only", "foreground", "idle", "lifetime", "no-mount", "raw", "password-stdin", "keyfile", "json"},
-		"mount":   {"read-only", "no-mount"},
-		"lock":    {"all", "force"},
+		"copy":     {"verify", "resume", "move", "split", "label", "via", "window", "report", "from-password-stdin", "from-keyfile", "json"},
+		"ls":       {"recursive", "format", "header", "recovery-key-stdin"},
+		"check":    {"repair", "salvage"},
+		"key add":  {"new-password-stdin", "new-password-fd", "new-password-file", "new-keyfile"},
+		"destroy":  {"yes"},
+		"unlock":   {"read-only", "foreground", "idle", "lifetime", "no-mount", "raw", "password-stdin", "keyfile", "json"},
+		"mount":    {"read-only", "no-mount"},
+		"lock":     {"all", "force"},
+		"lab copy": {"quick", "rounds", "only", "format", "via", "at", "report", "json"},
 	} {
 		c, _, err := root.Find(splitWords(path))
 		if err != nil {

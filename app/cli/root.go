@@ -50,7 +50,7 @@ func (a *program) command() *cobra.Command {
 	root.AddCommand(a.createCommand(), a.infoCommand(), a.checkCommand(), a.dumpCommand(), a.destroyCommand())
 	root.AddCommand(a.lsCommand(), a.catCommand(), a.mkdirCommand(), a.rmCommand(), a.mvCommand(), a.copyCommand(), a.reportCommand())
 	root.AddCommand(a.keyCommand(), a.keyfileCommand(), a.headerCommand())
-	root.AddCommand(a.selftestCommand(), a.versionCommand(), a.completionCommand())
+	root.AddCommand(a.labCommand(), a.selftestCommand(), a.versionCommand(), a.completionCommand())
 	root.AddCommand(a.laterCommands()...)
 	root.AddCommand(a.hiddenCommands()...)
 	root.SetHelpCommandGroupID(groupProgram)
@@ -121,7 +121,7 @@ func commandName(c *cobra.Command) string {
 // laterCommands are names of the stable interface whose work this version does not have: refused plainly, exit code 7.
 func (a *program) laterCommands() []*cobra.Command {
 	var commands []*cobra.Command
-	for _, name := range []string{"lab", "gui", "verify", "convert", "resize", "compact"} {
+	for _, name := range []string{"gui", "verify", "convert", "resize", "compact"} {
 		commands = append(commands, a.laterCommand(name))
 	}
 	return commands

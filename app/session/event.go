@@ -15,6 +15,8 @@ const (
 	UnitBytes    = "bytes"
 	UnitClusters = "clusters"
 	UnitFiles    = "files"
+	// UnitMeasurements is that of experiments which take time rather than bytes.
+	UnitMeasurements = "measurements"
 )
 
 // Event is one sign of life of long work. As JSON it is one line on stderr; its field names are stable.

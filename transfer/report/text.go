@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -60,7 +61,7 @@ func (t *Table) text(b *bufio.Writer) {
 	for _, r := range t.Rows {
 		label := Escape(r.Label)
 		if r.Reference {
-			label = "  published: " + Escape(r.Source)
+			label = "* " + label
 		}
 		row := []string{label}
 		for _, c := range r.Cells {
@@ -90,7 +91,13 @@ func (t *Table) text(b *bufio.Writer) {
 		}
 		fmt.Fprintln(b, strings.TrimRight(line.String(), " "))
 	}
-	for _, note := range []string{Escape(t.Note), map[bool]string{true: disturbedNote}[t.hasDisturbed()]} {
+	notes := []string{Escape(t.Note), map[bool]string{true: disturbedNote}[t.hasDisturbed()]}
+	for _, r := range t.Rows { // each source once: beside every row it would make the table too wide
+		if note := "* published: " + Escape(r.Source); r.Reference && !slices.Contains(notes, note) {
+			notes = append(notes, note)
+		}
+	}
+	for _, note := range notes {
 		if note != "" {
 			fmt.Fprintf(b, "  %s\n", note)
 		}
