@@ -22,7 +22,7 @@ const PortableFolder = "coffer-data"
 type Paths struct {
 	Config   string // settings file
 	Data     string // transfer records
-	State    string // logs
+	State    string // logs, reports of crashes
 	Portable bool   // all of them are inside PortableFolder
 }
 
