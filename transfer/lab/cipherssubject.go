@@ -7,11 +7,10 @@ import (
 
 // Titles of what is not an Algorithm.
 const (
-	plainTitle  = "plain file"
-	engine256   = "AES-256-XTS, Coffer's engine"
-	engine128   = "AES-128-XTS, Coffer's engine"
-	nullTitle   = "null cipher"
-	memoryTitle = nullTitle // the baseline in memory: copying
+	plainTitle = "plain file"
+	engine256  = "AES-256-XTS, Coffer's engine"
+	engine128  = "AES-128-XTS, Coffer's engine"
+	nullTitle  = "null cipher"
 )
 
 // subject is one row: something that can be done to sectors.
