@@ -78,6 +78,9 @@ func TestPagesInABrowser(t *testing.T) {
 		if paper, bars, curve := share(day, 0xfffffe), share(day, 0x0b62a4), share(day, 0xd6e6f3); paper < 600 || bars < 3 || curve < 20 {
 			t.Errorf("%s by day: %d paper, %d bars, %d curve in a thousand", name, paper, bars, curve)
 		}
+		if name != "experiment.html" {
+			continue
+		}
 		night := screenshot(t, page, "--blink-settings=preferredColorScheme=0")
 		if paper, bars, white := share(night, 0x14191f), share(night, 0x5aa9e6), share(night, 0xfffffe); paper < 600 || bars < 3 || white > 0 {
 			t.Errorf("%s by night: %d paper, %d bars, %d white in a thousand", name, paper, bars, white)
@@ -124,7 +127,11 @@ func TestNothingOverlaps(t *testing.T) {
 			page = strings.Replace(page, rule, "", 1) // it forbids the probe, as it should
 		}
 		file := write(t, name, []byte(strings.Replace(page, "</body>", layoutProbe+"</body>", 1)))
-		for _, width := range []int{1000, 500} {
+		widths := []int{1000, 500}
+		if name != "experiment.html" { // which has all kinds of drawings
+			widths = widths[:1]
+		}
+		for _, width := range widths {
 			found := titleOf.FindSubmatch(chromium(t, file, width, "--dump-dom"))
 			if found == nil {
 				t.Fatalf("%s: chromium printed no page", name)

@@ -15,6 +15,12 @@ func transferSections(records []*Record) []section {
 		rates = append(rates, ratesChart(r))
 	}
 	sameAxes(rates)
+	if len(rates) >= many {
+		for _, c := range rates {
+			c.(*picture.Rates).Small = true
+		}
+		rates = []picture.Chart{&picture.Grid{Title: "Rates over time", Charts: rates}}
+	}
 	if len(rates) > 0 {
 		sections = append(sections, section{title: "Rates over time", charts: rates})
 	}
@@ -45,6 +51,9 @@ func ratesChart(r *Record) *picture.Rates {
 	}
 	return chart
 }
+
+// many pictures of rates are drawn smaller, side by side.
+const many = 4
 
 // likeness is how many times as large the largest of several rates or durations may be for all to be drawn on one axis.
 const likeness = 5

@@ -258,7 +258,7 @@ func recordFacts(r *Record) []Method {
 func (e Endpoint) String() string {
 	parts := []string{}
 	for _, p := range []string{e.Format, e.Cipher, e.FileSystem} {
-		if p != "" {
+		if p != "" && p != "none" { // no cipher: the format says so
 			parts = append(parts, p)
 		}
 	}

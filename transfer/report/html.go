@@ -112,7 +112,11 @@ func (h htmlWriter) facts(facts []Method) {
 }
 
 func (h htmlWriter) table(t *Table) {
-	h.put("<div class=\"scroll\" tabindex=\"0\">\n<table>\n<thead>")
+	class := markup("")
+	if len(t.Columns) > 7 {
+		class = ` class="many"`
+	}
+	h.put("<div class=\"scroll\" tabindex=\"0\">\n<table%s>\n<thead>", class)
 	h.groups(t)
 	h.put(`<tr><th scope="col">%s</th>`, t.RowTitle)
 	for i, c := range t.Columns {
@@ -122,12 +126,12 @@ func (h htmlWriter) table(t *Table) {
 	}
 	h.put("</tr></thead>\n<tbody>\n")
 	for _, row := range t.Rows {
-		class := markup("")
+		class = ""
 		if row.Reference {
 			class = ` class="ref"`
 		}
 		h.put(`<tr%s><th scope="row">%s`, class, row.Label)
-		h.small(row.Source)
+		h.small(t.published(row))
 		h.put("</th>")
 		for i, c := range row.Cells {
 			h.put("<td%s>", t.class(i))
@@ -137,11 +141,8 @@ func (h htmlWriter) table(t *Table) {
 		h.put("</tr>\n")
 	}
 	h.put("</tbody>\n</table>\n</div>\n")
-	if t.Note != "" {
-		h.put("<p class=\"note\">%s</p>\n", t.Note)
-	}
-	if t.hasDisturbed() {
-		h.put("<p class=\"note\">%s</p>\n", disturbedNote)
+	for _, note := range t.notes() {
+		h.put("<p class=\"note\">%s</p>\n", note)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"coffer/transfer/report/picture"
@@ -96,6 +97,45 @@ func (t *Table) numeric(column int) bool {
 	return false
 }
 
+// sources are the sources of a table's references, each once, in order; references point at them by number.
+func (t *Table) sources() []string {
+	var found []string
+	for _, row := range t.Rows {
+		if row.Source != "" && !slices.Contains(found, row.Source) {
+			found = append(found, row.Source)
+		}
+	}
+	return found
+}
+
+func (t *Table) sourceNumber(row Row) int { return 1 + slices.Index(t.sources(), row.Source) }
+
+// published is what stands behind the label of a reference: "published [1]". "" for others.
+func (t *Table) published(row Row) string {
+	switch {
+	case row.Source != "":
+		return fmt.Sprintf("published [%d]", t.sourceNumber(row))
+	case row.Reference:
+		return "published"
+	}
+	return ""
+}
+
+// notes stand below a table.
+func (t *Table) notes() []string {
+	var notes []string
+	if t.Note != "" {
+		notes = append(notes, t.Note)
+	}
+	for i, s := range t.sources() {
+		notes = append(notes, fmt.Sprintf("[%d] published: %s", i+1, s))
+	}
+	if t.hasDisturbed() {
+		notes = append(notes, disturbedNote)
+	}
+	return notes
+}
+
 func (t *Table) markdown(b *bufio.Writer) {
 	fmt.Fprintf(b, "| %s |", cell(t.RowTitle))
 	for _, c := range t.Columns {
@@ -112,8 +152,8 @@ func (t *Table) markdown(b *bufio.Writer) {
 	fmt.Fprintln(b)
 	for _, row := range t.Rows {
 		label := cell(row.Label)
-		if row.Reference {
-			label = "*" + label + "* (" + cell(row.Source) + ")"
+		if published := t.published(row); published != "" {
+			label = "*" + label + "*, " + cell(published)
 		}
 		fmt.Fprintf(b, "| %s |", label)
 		for _, c := range row.Cells {
@@ -121,11 +161,8 @@ func (t *Table) markdown(b *bufio.Writer) {
 		}
 		fmt.Fprintln(b)
 	}
-	if t.Note != "" {
-		fmt.Fprintf(b, "\n%s\n", cell(t.Note))
-	}
-	if t.hasDisturbed() {
-		fmt.Fprintf(b, "\n%s\n", disturbedNote)
+	for _, note := range t.notes() {
+		fmt.Fprintf(b, "\n%s\n", cell(note))
 	}
 }
 
@@ -157,7 +194,13 @@ func (d *document) markdown(w io.Writer) error {
 // seriesOf writes the series of rates, which are no table, as text.
 func seriesOf(s section) []Method {
 	var out []Method
-	for _, c := range s.charts {
+	charts := s.charts
+	if len(charts) == 1 {
+		if grid, ok := charts[0].(*picture.Grid); ok {
+			charts = grid.Charts
+		}
+	}
+	for _, c := range charts {
 		rates, ok := c.(*picture.Rates)
 		if !ok || len(rates.Series) == 0 {
 			continue

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -60,8 +59,8 @@ func (t *Table) text(b *bufio.Writer) {
 	}
 	for _, r := range t.Rows {
 		label := Escape(r.Label)
-		if r.Reference {
-			label = "* " + label
+		if r.Source != "" { // sources stand below: beside every row they would make the table too wide
+			label = fmt.Sprintf("%s [%d]", label, t.sourceNumber(r))
 		}
 		row := []string{label}
 		for _, c := range r.Cells {
@@ -91,16 +90,8 @@ func (t *Table) text(b *bufio.Writer) {
 		}
 		fmt.Fprintln(b, strings.TrimRight(line.String(), " "))
 	}
-	notes := []string{Escape(t.Note), map[bool]string{true: disturbedNote}[t.hasDisturbed()]}
-	for _, r := range t.Rows { // each source once: beside every row it would make the table too wide
-		if note := "* published: " + Escape(r.Source); r.Reference && !slices.Contains(notes, note) {
-			notes = append(notes, note)
-		}
-	}
-	for _, note := range notes {
-		if note != "" {
-			fmt.Fprintf(b, "  %s\n", note)
-		}
+	for _, note := range t.notes() {
+		fmt.Fprintf(b, "  %s\n", Escape(note))
 	}
 }
 

@@ -16,7 +16,7 @@ func TestPrintAligns(t *testing.T) {
 		t.Fatal(err)
 	}
 	look(t, "experiment.txt", b.Bytes())
-	for _, want := range []string{"time, s", "published: Private Disk test, 2000s", "Method\n  Window: 1 s", "! Disturbed by other work", "average=6.84 MB/s"} {
+	for _, want := range []string{"time, s", "  [a] plain to plain [1] ", "\n  [1] published: Private Disk test, 2000s\n", "Method\n  Window: 1 s", "! Disturbed by other work", "average=6.84 MB/s"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, b.String())
 		}

@@ -94,8 +94,14 @@ func Figure(v float64) string {
 	}
 }
 
-// Exact prints a value as it was published: with the digits it has.
-func Exact(v float64) string { return Group(strconv.FormatFloat(v, 'f', -1, 64)) }
+// Exact prints a value as it was published, with the digits it has; a value with more than six of them was computed from
+// others and is printed as a Figure.
+func Exact(v float64) string {
+	if short := strconv.FormatFloat(v, 'e', -1, 64); strings.IndexByte(short, 'e') > len("-1.23456") {
+		return Figure(v)
+	}
+	return Group(strconv.FormatFloat(v, 'f', -1, 64))
+}
 
 // Group sets thousands apart with no-break spaces in whole parts of five digits and more.
 func Group(s string) string {
@@ -117,9 +123,9 @@ func Group(s string) string {
 	return sign + whole
 }
 
-// Ratio prints a ratio with two decimals, or two significant digits below 0.1.
+// Ratio prints a ratio with two decimals; below 0.1 and from ten on like a Figure.
 func Ratio(v float64) string {
-	if math.Abs(v) < 0.1 {
+	if a := math.Abs(v); a < 0.1 || a >= 9.995 {
 		return Figure(v)
 	}
 	return fmt.Sprintf("%.2f", v)

@@ -61,6 +61,9 @@ func (b *Bars) draw(c *canvas, width float64) float64 {
 	p.names(start)
 	p.rows(start, p.figure) // last, so that no line crosses a figure
 	y = end + 20
+	if p.unitBelow {
+		y += small.line()
+	}
 	if b.Caption != "" {
 		y = c.paragraph(small, 0, y, width, b.Caption)
 	}
@@ -96,6 +99,8 @@ type barsPlot struct {
 	above  bool    // names of groups stand above their bars, for want of room at the left
 	value  scale
 	ticks  []float64
+	// unitBelow: the unit stands on a line of its own, for want of room behind the last tick.
+	unitBelow bool
 }
 
 // number prints a value as its bar is labelled.
@@ -186,7 +191,8 @@ func (p *barsPlot) grid(start, end float64) {
 	if w := p.c.width(small, unit); lastEnd+8+w <= p.width {
 		p.c.text(small, lastEnd+8, end+9, left, unit)
 	} else {
-		p.c.text(small, p.width, end+9, right, unit)
+		p.unitBelow = true
+		p.c.text(small, min(p.value.start+p.value.length, p.width), end+9+small.line(), right, p.c.fit(small, unit, p.width))
 	}
 }
 
@@ -196,9 +202,9 @@ func (p *barsPlot) line(start, end float64) {
 		return
 	}
 	x := p.value.at(p.b.Line)
-	p.c.stroke(ink, 1, []vg.Length{4, 2.5}, spot{x, start - 5}, spot{x, end})
+	p.c.stroke(ink, 1, []vg.Length{4, 2.5}, spot{x, start - 3}, spot{x, end})
 	w := p.c.width(small, p.b.LineName)
-	p.c.text(small, min(max(x-w/2, 0), p.width-w), start-10, left, p.b.LineName)
+	p.c.text(small, min(max(x-w/2, 0), p.width-w), start-11, left, p.b.LineName)
 }
 
 // present counts the bars of a group.

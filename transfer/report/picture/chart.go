@@ -26,7 +26,7 @@ var ErrTooHigh = errors.New("too much for one picture: export fewer at once, or 
 // maxHeight bounds a drawing in points, and with it the memory of a png (four bytes for each of 2 x 2 pixels a point).
 const maxHeight = 20_000.0
 
-// Chart is one drawing: *Rates, *Bars or *Phases.
+// Chart is one drawing: *Rates, *Bars, *Phases or *Grid.
 type Chart interface {
 	// Name is what the drawing shows, in words.
 	Name() string
@@ -65,16 +65,7 @@ func (p *Page) draw(c *canvas, width float64) float64 {
 	}
 	for _, chart := range p.Charts {
 		y += 16
-		shifted := *c
-		shifted.top = c.top + y
-		if c.target != nil {
-			c.target.Push()
-			c.target.Translate(vg.Point{X: margin})
-		}
-		y += chart.draw(&shifted, inner)
-		if c.target != nil {
-			c.target.Pop()
-		}
+		y += c.inset(margin, y, func(c *canvas) float64 { return chart.draw(c, inner) })
 	}
 	if len(p.Notes) > 0 {
 		y += 14

@@ -22,12 +22,17 @@ type Rates struct {
 	TotalSeconds  float64 // copy and sync
 	// Top, when not 0, is the highest rate of the axis, so that several pictures can be compared; Span likewise in seconds.
 	Top, Span float64
+	Small     bool // one of many: less high
 }
 
 // Name implements Chart.
 func (r *Rates) Name() string { return r.Title }
 
-const ratesHeight = 168.0
+// Heights of the plot: alone, and of many.
+const (
+	ratesHeight = 168.0
+	smallHeight = 104.0
+)
 
 // MaxSteps is the number of windows drawn as steps; more are drawn as one range for each column of the picture.
 const MaxSteps = 600
@@ -50,6 +55,9 @@ func (r *Rates) draw(c *canvas, width float64) float64 {
 		rightRoom = max(rightRoom, c.width(strong, m.text))
 	}
 	plot := ratesPlot{c: c, r: r, x: leftRoom, y: y, w: width - leftRoom - rightRoom - 16, h: ratesHeight}
+	if r.Small {
+		plot.h = smallHeight
+	}
 	plot.rate = scale{from: 0, to: top, start: y + plot.h, length: -plot.h}
 	span, seconds := r.span(plot.w)
 	plot.time = scale{from: 0, to: span, start: plot.x, length: plot.w}
@@ -81,7 +89,7 @@ func (r *Rates) draw(c *canvas, width float64) float64 {
 // span is the length of the time axis and its ticks; the axis ends with the run, not at a round number.
 func (r *Rates) span(width float64) (float64, []float64) {
 	span := max(r.TotalSeconds, r.Span, float64(len(r.Series))*r.WindowSeconds, 1e-6)
-	_, ticks := linear(span, int(max(width/75, 2)))
+	_, ticks := linear(span, int(max(width/60, 2)))
 	for len(ticks) > 2 && ticks[len(ticks)-1] > span*(1+1e-9) {
 		ticks = ticks[:len(ticks)-1]
 	}
