@@ -30,10 +30,11 @@ type unitDevice struct {
 	engine aesxts.Engine
 	locks  rangeLock
 	pool   sync.Pool // of *[]byte with chunkBytes
+	busy   *busy
 }
 
-func newUnitDevice(dev block.Device, base int64, engine aesxts.Engine) *unitDevice {
-	u := &unitDevice{dev: dev, base: base, unit: int64(engine.UnitSize()), engine: engine}
+func newUnitDevice(dev block.Device, base int64, engine aesxts.Engine, b *busy) *unitDevice {
+	u := &unitDevice{dev: dev, base: base, unit: int64(engine.UnitSize()), engine: engine, busy: b}
 	u.pool.New = func() any { b := make([]byte, chunkBytes); return &b }
 	return u
 }
@@ -112,11 +113,15 @@ func (u *unitDevice) writeChunk(c chunk) error {
 	if tail && to > u.unit {
 		to -= u.unit
 	}
+	weight := u.busy.weight(len(out))
+	at := u.busy.now(weight)
 	if from < to {
 		src := c.p[c.start+from-c.off:][:to-from]
 		u.engine.EncryptUnits(out[from:to], src, first+uint64(from/u.unit))
+		at = u.busy.add(&u.busy.crypto, at, weight)
 	}
 	_, err := u.dev.WriteAt(out, u.base+c.start)
+	u.busy.add(&u.busy.write, at, weight)
 	return err
 }
 
@@ -146,22 +151,29 @@ func (u *unitDevice) readAt(p []byte, off int64) (int, error) {
 }
 
 func (u *unitDevice) readChunk(c chunk) error {
-	first := uint64(c.start / u.unit)
 	if c.start == c.off && int64(len(c.p)) == c.end-c.start {
-		if err := u.readUnits(c.p, c.start); err != nil {
-			return err
-		}
-		u.engine.DecryptUnits(c.p, c.p, first)
-		return nil
+		return u.readPlain(c.p, c.start)
 	}
 	pooled := u.pool.Get().(*[]byte)
 	defer u.pool.Put(pooled)
 	buf := (*pooled)[:c.end-c.start]
-	if err := u.readUnits(buf, c.start); err != nil {
+	if err := u.readPlain(buf, c.start); err != nil {
 		return err
 	}
-	u.engine.DecryptUnits(buf, buf, first)
 	copy(c.p, buf[c.off-c.start:])
+	return nil
+}
+
+// readPlain fills buf with whole units from start, decrypted.
+func (u *unitDevice) readPlain(buf []byte, start int64) error {
+	weight := u.busy.weight(len(buf))
+	at := u.busy.now(weight)
+	if err := u.readUnits(buf, start); err != nil {
+		return err
+	}
+	at = u.busy.add(&u.busy.read, at, weight)
+	u.engine.DecryptUnits(buf, buf, uint64(start/u.unit))
+	u.busy.add(&u.busy.crypto, at, weight)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"coffer/container/aesxts"
 	"coffer/container/block"
@@ -36,6 +37,7 @@ type Volume struct {
 	closed bool
 	failed atomic.Pointer[error] // the sync that failed
 	syncs  syncGroup
+	busy   busy
 }
 
 var (
@@ -53,7 +55,7 @@ type layout struct {
 // newVolume makes a Volume over dev. key is the volume key, nil for none; it is
 // not kept, only its expanded form in locked memory.
 func newVolume(dev block.Device, l layout, key []byte) (*Volume, error) {
-	v := &Volume{dev: dev, base: l.base, size: l.size}
+	v := &Volume{dev: dev, base: l.base, size: l.size, busy: busy{start: time.Now()}}
 	if key != nil {
 		keys, err := secret.New(aesxts.ScheduleSize)
 		if err != nil {
@@ -65,7 +67,7 @@ func newVolume(dev block.Device, l layout, key []byte) (*Volume, error) {
 			keys.Destroy()
 			return nil, err
 		}
-		v.keys, v.units = keys, newUnitDevice(dev, l.base, engine)
+		v.keys, v.units = keys, newUnitDevice(dev, l.base, engine, &v.busy)
 		v.info.Engine = engine.Implementation()
 	}
 	if h, ok := dev.(hinter); ok {
@@ -122,7 +124,10 @@ func (v *Volume) read(p []byte, off int64) (int, error) {
 	if v.units != nil {
 		return v.units.readAt(p, off)
 	}
+	weight := v.busy.weight(len(p))
+	at := v.busy.now(weight)
 	n, err := v.dev.ReadAt(p, v.base+off)
+	v.busy.add(&v.busy.read, at, weight)
 	if n == len(p) {
 		err = nil
 	}
@@ -156,7 +161,11 @@ func (v *Volume) write(p []byte, off int64) (int, error) {
 	if v.units != nil {
 		return v.units.writeAt(p, off)
 	}
-	return v.dev.WriteAt(p, v.base+off)
+	weight := v.busy.weight(len(p))
+	at := v.busy.now(weight)
+	n, err := v.dev.WriteAt(p, v.base+off)
+	v.busy.add(&v.busy.write, at, weight)
+	return n, err
 }
 
 // Sync returns nil when every write that had returned before is durable.
@@ -180,7 +189,9 @@ func (v *Volume) syncOnce() error {
 	if e := v.failed.Load(); e != nil {
 		return *e
 	}
+	at := v.busy.now(1)
 	err := v.dev.Sync()
+	v.busy.add(&v.busy.sync, at, 1)
 	if err != nil && !errors.Is(err, ErrNoSpace) && !errors.Is(err, syscall.ENOSPC) {
 		err = fmt.Errorf("volume is read-only after a failed sync: %w", err)
 		v.failed.Store(&err)

@@ -186,7 +186,10 @@ func (b *batch) settle() error {
 		}
 	}
 	b.mu.Unlock()
-	if err := b.e.plan.target.sync(); err != nil {
+	b.e.clock.enter(doingSync)
+	err := b.e.plan.target.sync()
+	b.e.clock.leave(doingSync)
+	if err != nil {
 		return fmt.Errorf("sync: %w", err)
 	}
 	b.mu.Lock()

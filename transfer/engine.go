@@ -27,6 +27,7 @@ type engine struct {
 	rate   *rate.Recorder
 	batch  *batch
 	tell   *teller
+	clock  *phaseClock // nil: nothing is timed
 	nextMu sync.Mutex
 	next   int // item that nobody began, all before it are begun
 
@@ -138,6 +139,8 @@ func (e *engine) failItem(i int32, reason string, err error) {
 
 // openInput opens the source of an item: one file, or parts to join.
 func (e *engine) openInput(i int32) (input, node, error) {
+	e.clock.enter(doingRead)
+	defer e.clock.leave(doingRead)
 	var src input
 	var n node
 	t := e.plan.sourceTree(i)
@@ -163,7 +166,7 @@ func (e *engine) openInput(i int32) (input, node, error) {
 		src.Close()
 		return nil, node{}, fileFailed(ReasonTooBig, fmt.Errorf("it grew to %d bytes since the scan", n.size))
 	}
-	return src, n, nil
+	return timedInput{src, e.clock}, n, nil
 }
 
 // unchanged tells whether a file still has the size and time it had.
@@ -372,7 +375,9 @@ func (o *output) copy(w *worker, src input, off int64, feed func([]byte), wanted
 			return err
 		}
 	}
+	e.clock.enter(doingMeta)
 	dst, err := e.plan.target.create(opt)
+	e.clock.leave(doingMeta)
 	if err != nil && opt.resume && errors.Is(err, fs.ErrNotExist) {
 		start, opt.resume = 0, false
 		dst, err = e.plan.target.create(opt)
@@ -402,7 +407,10 @@ func (o *output) copy(w *worker, src input, off int64, feed func([]byte), wanted
 	if err != nil {
 		return o.abandon(dst, opt.part, err)
 	}
-	if err := e.writeErr(dst.publish(o.node, o.replace)); err != nil {
+	e.clock.enter(doingMeta)
+	err = dst.publish(o.node, o.replace)
+	e.clock.leave(doingMeta)
+	if err := e.writeErr(err); err != nil {
 		e.batch.closed(o, true)
 		e.wasted.Add(o.booked)
 		return err
@@ -412,7 +420,9 @@ func (o *output) copy(w *worker, src input, off int64, feed func([]byte), wanted
 }
 
 func (o *output) write(dst targetFile, p []byte, at int64, named bool) error {
+	o.e.clock.enter(doingWrite)
 	n, err := dst.WriteAt(p, at)
+	o.e.clock.leave(doingWrite)
 	o.e.rate.Book(int64(n))
 	o.booked += int64(max(n, 0))
 	o.e.batch.accepted(int64(n))

@@ -160,10 +160,12 @@ func (r *runner) why(ctx context.Context, err error) error {
 // copyAndSync is the measured part.
 func (r *runner) copyAndSync(ctx context.Context) error {
 	e := r.e
+	meter := newPhaseMeter(e.job)
+	e.clock = &meter.clock
 	end := r.stage(StageCopy, &r.rec.Seconds.Copy, &r.rec.CPU.Copy)
 	e.rate.Start()
 	go e.batch.run()
-	e.makeFolders()
+	e.during(doingMeta, e.makeFolders)
 	e.copyAll()
 	e.batch.stop()
 	err := e.fatalErr()
@@ -171,7 +173,7 @@ func (r *runner) copyAndSync(ctx context.Context) error {
 		err = errInterrupted
 	}
 	if err == nil {
-		e.dressFolders()
+		e.during(doingMeta, e.dressFolders)
 	}
 	e.rate.CopyDone()
 	end()
@@ -179,7 +181,7 @@ func (r *runner) copyAndSync(ctx context.Context) error {
 		end = r.stage(StageSync, &r.rec.Seconds.Sync, &r.rec.CPU.Sync)
 		// The state goes last: without it, what stands at the target counts as durable.
 		if err = e.batch.settle(); err == nil && e.job.AlsoSync != nil {
-			err = e.job.AlsoSync()
+			e.during(doingSync, func() { err = e.job.AlsoSync() })
 		}
 		if err == nil {
 			err = r.endState()
@@ -187,6 +189,7 @@ func (r *runner) copyAndSync(ctx context.Context) error {
 		end()
 	}
 	e.rate.End()
+	r.rec.Phases = meter.phases(r.rec.Seconds.Copy + r.rec.Seconds.Sync)
 	if err != nil {
 		if left := e.batch.leave(); left != nil && !isNoSpace(left) && e.plan.brokenTarget() == nil {
 			err = errors.Join(r.why(ctx, err), left)

@@ -73,7 +73,9 @@ func (e *engine) together(w *worker, from, to int) {
 		padded += wholePages(s.node.size)
 	}
 	v := e.groups()
+	e.clock.enter(doingWrite)
 	files, err := v.volume.WriteUnnamed(contents)
+	e.clock.leave(doingWrite)
 	if err != nil {
 		for _, s := range group {
 			if isNoSpace(err) || errors.Is(err, fat32.ErrTooLarge) {
@@ -148,7 +150,9 @@ func (e *engine) publishSmall(f *volumeTarget, s small) error {
 	if e.ctx.Err() != nil {
 		err = errors.Join(errInterrupted, f.discard())
 	} else {
+		e.clock.enter(doingMeta)
 		err = e.writeErr(f.publish(s.node, e.plan.items[s.item].flags&flagReplace != 0))
+		e.clock.leave(doingMeta)
 	}
 	if err != nil {
 		e.wasted.Add(s.node.size)
