@@ -114,7 +114,6 @@ func (r *cipherRun) report(e *report.Experiment) {
 		}
 	}
 	e.Method = r.method(e.Machine)
-	e.Remarks = append(e.Remarks, r.disturbed(e.Tables)...)
 	e.Remarks = append(e.Remarks, r.remarks...)
 }
 
@@ -182,28 +181,6 @@ func (r *cipherRun) ratioRange(title string, at setting) (low, high float64) {
 		high = max(high, ratio)
 	}
 	return low, high
-}
-
-// disturbed says how many figures differ too much between rounds.
-func (r *cipherRun) disturbed(tables []report.Table) []string {
-	var n, all int
-	for _, t := range tables {
-		for _, row := range t.Rows {
-			for _, c := range row.Cells {
-				if c.Figure != nil && c.Figure.Rounds > 0 {
-					all++
-					if c.Figure.Disturbed {
-						n++
-					}
-				}
-			}
-		}
-	}
-	if n == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("%d of %d figures differ between rounds by more than %.0f %% of their median (interquartile range) and are marked: "+
-		"other work disturbed the machine, or it changes its clock.", n, all, 100*report.DisturbedSpread)}
 }
 
 // method says how it was done.
