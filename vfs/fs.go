@@ -22,7 +22,8 @@ type FS struct {
 	counters *counters
 	litter   *litter // nil: everything goes into the container
 	// ended: the drive was taken away from programs that still use it.
-	ended atomic.Bool
+	ended   atomic.Bool
+	unasked atomic.Int64 // bytes written since the host was asked for room
 	// oldest stands for times that the volume does not have.
 	oldest time.Time
 }
@@ -383,6 +384,9 @@ func (fs *FS) Write(h *Handle, p []byte, off int64) (int, error) {
 	}
 	if h.file == nil {
 		return h.node.lit.writeAt(p, off)
+	}
+	if err := fs.admit(h, off, int64(len(p))); err != nil {
+		return 0, err
 	}
 	n, err := h.file.WriteBehind(p, off)
 	fs.counters.written.Add(int64(n))

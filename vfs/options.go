@@ -25,9 +25,9 @@ type Options struct {
 	// container.
 	Litter bool
 	// Room, if not nil, tells how much can be written before the disk below a thin
-	// image is full, in bytes; bounded is false if there is no such bound. It is
-	// asked when programs ask for free space, from several goroutines at once.
-	Room func() (bytes int64, bounded bool)
+	// image is full, and how much of that the disk itself has free, both in bytes; bounded
+	// is false if there is no such bound. It is called from several goroutines at once.
+	Room func() (roomBytes, freeBytes int64, bounded bool)
 	// Log, if not nil, is told about events that nobody else hears of. Neither
 	// event nor err holds a name from inside. It may be called from several
 	// goroutines at once.

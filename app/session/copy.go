@@ -177,22 +177,23 @@ func (s *Session) place(p Place) transfer.Place {
 // is no such bound or it is not known. What the image has already taken on the disk, but the files inside do not use,
 // can be written whatever the disk has free.
 func (s *Session) hostBound() int64 {
-	room, bounded := s.HostRoom()
+	room, _, bounded := s.HostRoom()
 	if !bounded {
 		return 0
 	}
 	return max(room, 1)
 }
 
-// HostRoom is how much can be written into a thin image before the disk below it is full, in bytes; bounded is false if there
-// is no such bound or it is not known. It is an estimate: folders and the FAT take from it too.
-func (s *Session) HostRoom() (roomBytes int64, bounded bool) {
+// HostRoom is how much can be written into a thin image before the disk below it is full, in bytes, and how much of that the
+// disk itself has free: the rest are places the image had taken before, which new files need not get. bounded is false if the
+// disk can take the whole image, or if nothing is known. It is an estimate: folders and the FAT take from it too.
+func (s *Session) HostRoom() (roomBytes, freeBytes int64, bounded bool) {
 	free, allocated, err := thinSpace(s.file())
-	if err != nil || allocated >= s.container.Info().ImageBytes {
-		return 0, false
+	if err != nil || s.container.Info().ImageBytes-allocated <= free {
+		return 0, 0, false
 	}
 	inside := s.Volume.StatFS()
-	return free + max(allocated-(inside.TotalBytes-inside.FreeBytes), 0), true
+	return free + max(allocated-(inside.TotalBytes-inside.FreeBytes), 0), free, true
 }
 
 // forward turns an event of package transfer into one of this package.
