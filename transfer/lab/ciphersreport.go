@@ -31,14 +31,19 @@ func (r *cipherRun) values(title string, at setting, of func(sample) float64) []
 func (r *cipherRun) figure(title, baseline string, at setting, of func(sample) float64) *report.Figure {
 	values, base := r.values(title, at, of), r.values(baseline, at, of)
 	f := report.MakeFigure(values)
-	var ratios []float64
+	f.Ratio = ratios(values, base).Median
+	return f
+}
+
+// ratios is the figure of the ratios within each round.
+func ratios(values, base []float64) *report.Figure {
+	var all []float64
 	for i := range min(len(values), len(base)) {
 		if base[i] > 0 {
-			ratios = append(ratios, values[i]/base[i])
+			all = append(all, values[i]/base[i])
 		}
 	}
-	f.Ratio = report.MakeFigure(ratios).Median
-	return f
+	return report.MakeFigure(all)
 }
 
 // table is one table: a place, a number of workers and a sector size; the sources of data are columns.
@@ -127,7 +132,7 @@ func (r *cipherRun) memoryBars(subjects []subject) report.Chart {
 		for _, subject := range subjects {
 			if subject.bare {
 				f := r.figure(subject.title, nullTitle, at, d.of)
-				s.Values, s.Low, s.High = append(s.Values, f.Median), append(s.Low, f.Min), append(s.High, f.Max)
+				s.Values, s.Low, s.High = append(s.Values, f.Median), append(s.Low, f.Q1), append(s.High, f.Q3)
 			}
 		}
 		c.Series = append(c.Series, s)
@@ -152,13 +157,12 @@ func (r *cipherRun) publishedBars() report.Chart {
 		if s.title == plainTitle {
 			continue
 		}
-		f := r.figure(s.title, plainTitle, at, encryptRate)
-		if f.Ratio == 0 {
+		f := ratios(r.values(s.title, at, encryptRate), r.values(plainTitle, at, encryptRate))
+		if f.Rounds == 0 {
 			continue // no plain file was measured
 		}
-		low, high := r.ratioRange(s.title, at)
 		c.Groups = append(c.Groups, s.title)
-		here.Values, here.Low, here.High = append(here.Values, f.Ratio), append(here.Low, low), append(here.High, high)
+		here.Values, here.Low, here.High = append(here.Values, f.Median), append(here.Low, f.Q1), append(here.High, f.Q3)
 		row, _ := reference.Row(s.title)
 		value := 0.0
 		if len(row.Values) > 0 {
@@ -168,19 +172,6 @@ func (r *cipherRun) publishedBars() report.Chart {
 	}
 	c.Series = []report.Series{here, published}
 	return c
-}
-
-// ratioRange is the lowest and highest ratio to a plain file of any round.
-func (r *cipherRun) ratioRange(title string, at setting) (low, high float64) {
-	values, base := r.values(title, at, encryptRate), r.values(plainTitle, at, encryptRate)
-	for i := range min(len(values), len(base)) {
-		ratio := values[i] / base[i]
-		if i == 0 || ratio < low {
-			low = ratio
-		}
-		high = max(high, ratio)
-	}
-	return low, high
 }
 
 // method says how it was done.
