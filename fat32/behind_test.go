@@ -210,10 +210,16 @@ func TestBehindFails(t *testing.T) {
 	}
 }
 
-// TestBehindHostFull: a full host is told by the sync; when there is room again, what was accepted gets there.
+// TestBehindHostFull: a full host, or a file of the host that may not grow, is told by the sync; when there is room again,
+// what was accepted gets there.
 func TestBehindHostFull(t *testing.T) {
+	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
+		t.Run(full.Error(), func(t *testing.T) { behindHostFull(t, full) })
+	}
+}
+
+func behindHostFull(t *testing.T, full error) {
 	dev, v, f := behindVolume(t)
-	full := error(syscall.ENOSPC)
 	dev.delay.Store(int64(50 * time.Millisecond)) // both parts are accepted before the first fails
 	dev.fail.Store(&full)
 	want := pattern(3, 2<<20)

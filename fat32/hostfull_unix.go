@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// hostFull reports whether err says that the disk below the device is full.
+// hostFull reports whether err says that the device cannot grow any more: its disk is full, or its file may not
+// become larger (a limit of the process, or of that file system). Nothing is broken then.
 func hostFull(err error) bool {
-	return errors.Is(err, ErrNoSpace) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+	return errors.Is(err, ErrNoSpace) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }

@@ -120,7 +120,9 @@ func phaseColumns(records []*Record) []string {
 func phaseSeconds(r *Record, columns []string) []float64 {
 	out := make([]float64, len(columns))
 	for _, p := range r.Phases {
-		out[slices.Index(columns, p.Name)] += p.Seconds
+		if i := slices.Index(columns, p.Name); i >= 0 {
+			out[i] += p.Seconds
+		}
 	}
 	return out
 }
@@ -144,7 +146,14 @@ func phasesChart(records []*Record) picture.Chart {
 }
 
 func phasesTable(records []*Record) *Table {
-	columns := phaseColumns(records)
+	var columns []string
+	for _, name := range phaseColumns(records) { // known phases that none had are left out
+		if slices.ContainsFunc(records, func(r *Record) bool {
+			return slices.ContainsFunc(r.Phases, func(p Phase) bool { return p.Name == name && p.Seconds != 0 })
+		}) {
+			columns = append(columns, name)
+		}
+	}
 	t := &Table{Title: "Where the time went", RowTitle: "operation"}
 	for _, name := range columns {
 		t.Columns = append(t.Columns, Column{Name: Escape(name), Unit: "s"})

@@ -240,6 +240,11 @@ func (c *Comparison) remark(groups [][]*Record) {
 // comparisonDocument shows a comparison.
 func comparisonDocument(c *Comparison) *document {
 	d := &document{title: "Transfers compared", method: recordMethod(c.records)}
+	for i := range d.method {
+		if d.method[i].Name == MethodRounds {
+			d.method[i].Text = c.roundsText()
+		}
+	}
 	for _, r := range c.Compared[1:] {
 		d.remarks = append(d.remarks, r.Label+" against "+c.Compared[0].Label+": "+r.Sentence+".")
 	}
@@ -266,8 +271,39 @@ func comparisonDocument(c *Comparison) *document {
 	}
 	bars.Series = []picture.BarSeries{series}
 	d.sections = append(d.sections, section{title: "Side by side", table: table, charts: []picture.Chart{bars}})
-	d.sections = append(d.sections, transferSections(c.records)...)
+	d.sections = append(d.sections, transferSections(c.medians())...)
 	return d
+}
+
+// roundsText says how many records stand behind each line.
+func (c *Comparison) roundsText() string {
+	parts := make([]string, len(c.Compared))
+	several := false
+	for i, r := range c.Compared {
+		parts[i] = fmt.Sprintf("%s: %d", r.Label, len(r.Records))
+		several = several || len(r.Records) > 1
+	}
+	text := strings.Join(parts, "; ")
+	if several {
+		text += ". Medians are shown; series and phases are those of the median round"
+	}
+	return text
+}
+
+// medians are the records of the median rounds, one for each thing compared.
+func (c *Comparison) medians() []*Record {
+	var out []*Record
+	for _, compared := range c.Compared {
+		var best *Record
+		for _, r := range c.records {
+			if slices.Contains(compared.Records, r.ID) && (best == nil ||
+				math.Abs(r.Rates.Average-compared.Average.Median) < math.Abs(best.Rates.Average-compared.Average.Median)) {
+				best = r
+			}
+		}
+		out = append(out, best)
+	}
+	return out
 }
 
 // percentiles are p5 and p95 of the windows of a record.

@@ -74,10 +74,16 @@ func TestComparisonRemarks(t *testing.T) {
 			t.Errorf("%q is missing in %q", want, all)
 		}
 	}
-	// Disturbed rounds are told.
+	// Disturbed rounds are told, and pictures are of the median round.
 	comparison, err = Compare([]*Record{steady(t, "a", 1, 100e6, 1), steady(t, "a", 2, 140e6, 1), steady(t, "a", 3, 60e6, 1), b})
 	if err != nil || !strings.Contains(strings.Join(comparison.Remarks, "\n"), "a: rounds differ by more than 15 %") {
 		t.Error(comparison.Remarks, err)
+	}
+	if m := comparison.medians(); len(m) != 2 || m[0].ID != a.ID && m[0].Rates.Average != 100e6 || m[1] != b {
+		t.Errorf("%d median rounds", len(m))
+	}
+	if text := comparison.roundsText(); !strings.HasPrefix(text, "a: 3; b: 1. Medians are shown") {
+		t.Error(text)
 	}
 }
 

@@ -130,7 +130,7 @@ func recordMethod(records []*Record) []Method {
 			". Windows tile copy and sync; the last, partial one counts for the average only"},
 		{MethodCache, "of the source at the start: " + distinct(records, func(r *Record) string { return r.Cache })},
 		{MethodSync, "inside the time: average is bytes over the seconds of copy and final sync"},
-		{MethodOrder, distinct(records, func(r *Record) string { return r.Start.UTC().Format("2006-01-02 15:04:05") + " UTC" })},
+		{MethodOrder, orderText(records)},
 		{MethodRounds, fmt.Sprintf("%d, each shown", len(records))},
 		{MethodMachine, distinct(records, func(r *Record) string { return machineText(r.Machine) })},
 		{MethodVersions, distinct(records, func(r *Record) string { return r.Program })},
@@ -141,6 +141,24 @@ func recordMethod(records []*Record) []Method {
 		method[1].Text = "unknown"
 	}
 	return method
+}
+
+// orderText says when the transfers ran.
+func orderText(records []*Record) string {
+	when := func(r *Record) string { return r.Start.UTC().Format(time.DateTime) + " UTC" }
+	if len(records) > 4 {
+		first, last := records[0], records[0]
+		for _, r := range records {
+			if r.Start.Before(first.Start) {
+				first = r
+			}
+			if r.Start.After(last.Start) {
+				last = r
+			}
+		}
+		return fmt.Sprintf("%d transfers, started from %s to %s", len(records), when(first), when(last))
+	}
+	return "started " + distinct(records, when)
 }
 
 // name of a record: its label, else its id.
