@@ -34,6 +34,7 @@ func (f *labFlags) register(c *cobra.Command, at bool) {
 	flags := c.Flags()
 	flags.BoolVar(&f.request.Quick, "quick", false, "smaller and fewer: about a minute")
 	flags.IntVar(&f.request.Rounds, "rounds", 0, "how often everything is measured (0: as many as the experiment needs)")
+	flags.BoolVar(&f.request.Warm, "warm", false, "leave the caches of the system alone: what was read before is read from memory")
 	flags.StringVar(&f.report, "report", "", "also write the report to this file; its extension says how: "+session.ReportExtensions())
 	flags.Float64Var(&f.request.Scale, "scale", 0, "sizes, as a part of the usual ones")
 	_ = flags.MarkHidden("scale") // figures of other sizes cannot be compared with anybody's

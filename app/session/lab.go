@@ -23,6 +23,7 @@ type LabRequest struct {
 	Quick   bool    // smaller and fewer
 	Rounds  int     // 0: as the experiment chooses
 	Scale   float64 // of the sizes; 0: 1, less with Quick
+	Warm    bool    // caches are left as they are
 	Program string  // name and version, for the report
 	Report  Reporter
 }
@@ -68,7 +69,7 @@ func folderThere(what, folder string) error {
 
 // LabCopy measures what encryption and the file system cost a copy.
 func LabCopy(ctx context.Context, r LabCopyRequest) (*Experiment, error) {
-	o := lab.CopyOptions{Dir: r.At, Quick: r.Quick, Rounds: r.Rounds, Scale: r.Scale, Only: r.Only, Formats: r.Formats,
+	o := lab.CopyOptions{Dir: r.At, Quick: r.Quick, Rounds: r.Rounds, Scale: r.Scale, Warm: r.Warm, Only: r.Only, Formats: r.Formats,
 		Mounter: r.Mounter, Program: r.Program, Progress: r.labProgress(UnitBytes)}
 	if err := folderThere("work in", r.At); err != nil {
 		return nil, err
@@ -131,7 +132,7 @@ func LabDriveFolder(ctx context.Context, r LabDriveRequest) (*Experiment, error)
 			return nil, err
 		}
 	}
-	e, err := lab.Drive(ctx, lab.DriveOptions{Dir: r.Folder, Plain: r.Plain, Quick: r.Quick, Scale: r.Scale, Rounds: r.Rounds, SizeBytes: r.SizeBytes,
+	e, err := lab.Drive(ctx, lab.DriveOptions{Dir: r.Folder, Plain: r.Plain, Quick: r.Quick, Scale: r.Scale, Warm: r.Warm, Rounds: r.Rounds, SizeBytes: r.SizeBytes,
 		Files: r.Files, Serving: r.Serving, Program: r.Program, Progress: r.labProgress(UnitMeasurements)})
 	return e, explainLab("lab drive", err)
 }

@@ -9,14 +9,18 @@ import (
 
 // cooler makes reads cold, as well as this user may.
 type cooler struct {
+	warm       bool  // nothing is dropped, as asked
 	everything bool  // the system forgets all it has cached
 	err        error // why caches cannot be dropped at all
 	whyNotAll  error // why it does not forget everything
 }
 
-// newCooler finds out what this user may do. dir is a folder on the file system under test.
-func newCooler(dir string) *cooler {
-	c := &cooler{}
+// newCooler finds out what this user may do. dir is a folder on the file system under test. With warm nothing is dropped.
+func newCooler(dir string, warm bool) *cooler {
+	c := &cooler{warm: warm}
+	if warm {
+		return c
+	}
 	if c.whyNotAll = dropAll(); c.whyNotAll == nil {
 		c.everything = true
 		return c
@@ -27,13 +31,16 @@ func newCooler(dir string) *cooler {
 	return c
 }
 
+// drops says whether anything is dropped at all.
+func (c *cooler) drops() bool { return !c.warm && c.err == nil }
+
 // cool makes the next reads of paths and of volumes come from the disk. What was written there must be durable. Where
 // caches cannot be dropped it does nothing.
 func (c *cooler) cool(volume *container.Volume, paths ...string) error {
 	if c.everything {
 		return dropAll()
 	}
-	if c.err != nil {
+	if !c.drops() {
 		return nil
 	}
 	for _, path := range paths {
@@ -50,6 +57,8 @@ func (c *cooler) cool(volume *container.Volume, paths ...string) error {
 // method says what is done.
 func (c *cooler) method() string {
 	switch {
+	case c.warm:
+		return "Not dropped, as asked: what was written or read shortly before is read from memory."
 	case c.everything:
 		return "Dropped before each measurement: the system was made to forget everything it had cached, after a sync."
 	case c.err == nil:

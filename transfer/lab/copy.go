@@ -48,6 +48,9 @@ type CopyOptions struct {
 	Window time.Duration
 	// Workers is how many files are copied at a time; 0: as a copy chooses.
 	Workers int
+	// Warm leaves the caches of the system as they are; otherwise they are dropped before each measurement, as well as
+	// this user may.
+	Warm bool
 	// Program is name and version for the report.
 	Program string
 	// Progress, if not nil, is called often, one call at a time, and must not block.
@@ -187,7 +190,7 @@ func Copy(ctx context.Context, o CopyOptions) (e *report.Experiment, err error) 
 		}
 	}()
 	e = newExperiment(report.KindCopy, "What encryption and the file system cost a copy", o.Program)
-	run := &copyRun{options: o, dir: folder, host: report.HostEndpoint(folder), cooler: newCooler(folder), runs: map[runKey][]legRun{}}
+	run := &copyRun{options: o, dir: folder, host: report.HostEndpoint(folder), cooler: newCooler(folder, o.Warm), runs: map[runKey][]legRun{}}
 	if run.password, err = newPassword(); err != nil {
 		return nil, fmt.Errorf("lab copy: %w", err)
 	}

@@ -303,7 +303,7 @@ func (s *sides) copy(ctx context.Context) (legRun, error) {
 			}
 		},
 	}
-	if r.cooler.err == nil {
+	if r.cooler.drops() {
 		job.DropCaches = func() error { return s.cool(from) }
 	}
 	if s.drive != nil {

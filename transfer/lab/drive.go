@@ -30,6 +30,9 @@ type DriveOptions struct {
 	Files int
 	// Serving, if not nil, is the processor time in seconds that the process which serves Dir has used so far.
 	Serving func() float64
+	// Warm leaves the caches of the system as they are; otherwise they are dropped before each measurement, as well as
+	// this user may.
+	Warm bool
 	// Program is name and version for the report.
 	Program string
 	// Progress, if not nil, is called often, one call at a time, and must not block; Done and Total are measurements.
@@ -140,7 +143,7 @@ func (r *driveRun) prepare() error {
 		if err != nil {
 			return err
 		}
-		r.subjects = append(r.subjects, driveSubject{name: name, dir: dir, host: report.HostEndpoint(dir), serving: serving, cooler: newCooler(dir)})
+		r.subjects = append(r.subjects, driveSubject{name: name, dir: dir, host: report.HostEndpoint(dir), serving: serving, cooler: newCooler(dir, r.options.Warm)})
 		return nil
 	}
 	if r.options.Plain != "" {
