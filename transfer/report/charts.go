@@ -33,13 +33,20 @@ func transferSections(records []*Record) []section {
 // ratesChart is the rate of one transfer over time.
 func ratesChart(r *Record) *picture.Rates {
 	s := r.Rates
-	chart := &picture.Rates{Title: fmt.Sprintf("%s · %s s", r.name(), significant(r.Seconds.Copy+r.Seconds.Sync)), Unit: "MB/s", WindowSeconds: s.WindowSeconds,
+	way := Escape(fmt.Sprintf("%s to %s", r.Source, r.Destination))
+	name := r.name()
+	if r.Label == "" {
+		name = way
+	}
+	chart := &picture.Rates{Title: fmt.Sprintf("%s · %s s", name, significant(r.Seconds.Copy+r.Seconds.Sync)), Unit: "MB/s", WindowSeconds: s.WindowSeconds,
 		Series: make([]float64, len(s.Series)), Average: s.Average / 1e6, Maximum: s.Maximum / 1e6, Minimum: s.Minimum / 1e6,
 		CopySeconds: r.Seconds.Copy, TotalSeconds: r.Seconds.Copy + r.Seconds.Sync}
 	for i, v := range s.Series {
 		chart.Series[i] = v / 1e6
 	}
-	chart.Caption = Escape(fmt.Sprintf("%s to %s. ", r.Source, r.Destination))
+	if r.Label != "" {
+		chart.Caption = way + ". "
+	}
 	switch {
 	case s.SingleWindow:
 		chart.Series = nil

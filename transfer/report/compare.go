@@ -252,7 +252,7 @@ func comparisonDocument(c *Comparison) *document {
 	d.subtitle = distinct(c.records, func(r *Record) string { return machineText(r.Machine) })
 	table := &Table{Title: "Comparison", RowTitle: "operation", Columns: []Column{{Name: "from"}, {Name: "to"}, {Name: "time", Unit: "s"},
 		{Name: "average", Unit: "MB/s", HigherIsBetter: true}, {Name: "max", Unit: "MB/s", HigherIsBetter: true}, {Name: "min", Unit: "MB/s", HigherIsBetter: true}, {Name: "verdict"}}}
-	bars := &picture.Bars{Title: "Average rates", Unit: "MB/s", Caption: "Whiskers: the middle half of the rounds, or for a single run nine tenths of its windows, from the 5th to the 95th percentile."}
+	bars := &picture.Bars{Title: "Average rates", Unit: "MB/s", Caption: c.whiskersText()}
 	series := picture.BarSeries{Name: "average"}
 	for i, r := range c.Compared {
 		average := inMegabytes(r.Average)
@@ -273,6 +273,21 @@ func comparisonDocument(c *Comparison) *document {
 	d.sections = append(d.sections, section{title: "Side by side", table: table, charts: []picture.Chart{bars}})
 	d.sections = append(d.sections, transferSections(c.medians())...)
 	return d
+}
+
+// whiskersText says what whiskers span.
+func (c *Comparison) whiskersText() string {
+	rounds := slices.ContainsFunc(c.Compared, func(r Compared) bool { return len(r.Records) > 1 })
+	alone := slices.ContainsFunc(c.Compared, func(r Compared) bool { return len(r.Records) == 1 })
+	const ofWindows = "nine tenths of its windows, from the 5th to the 95th percentile"
+	switch {
+	case rounds && alone:
+		return "Whiskers span the middle half of the rounds, or for a single run " + ofWindows + "."
+	case rounds:
+		return "Bars are medians; whiskers span the middle half of the rounds."
+	default:
+		return "Whiskers span, for each run, " + ofWindows + "."
+	}
 }
 
 // roundsText says how many records stand behind each line.

@@ -31,7 +31,7 @@ type section struct {
 const disturbedNote = "† the middle half of the rounds spans more than 15 % of the median: disturbed by other work on the machine"
 
 // unitsNote stands in every method.
-const unitsNote = "MB/s is 10^6 bytes per second, K/s 1024 bytes per second. Payload bytes are counted once, when the destination accepts them. Nothing is smoothed."
+const unitsNote = "MB/s is 10^6 bytes per second. Payload bytes are counted once, when the destination accepts them. Nothing is smoothed."
 
 // charts of all sections.
 func (d *document) charts() []picture.Chart {
@@ -131,11 +131,14 @@ func recordMethod(records []*Record) []Method {
 		{MethodCache, "of the source at the start: " + distinct(records, func(r *Record) string { return r.Cache })},
 		{MethodSync, "inside the time: average is bytes over the seconds of copy and final sync"},
 		{MethodOrder, orderText(records)},
-		{MethodRounds, fmt.Sprintf("%d, each shown", len(records))},
+		{MethodRounds, fmt.Sprintf("%d", len(records))},
 		{MethodMachine, distinct(records, func(r *Record) string { return machineText(r.Machine) })},
 		{MethodVersions, distinct(records, func(r *Record) string { return r.Program })},
 		{"Workers", distinct(records, func(r *Record) string { return integer(int64(r.Options.Workers)) })},
 		{"Units", unitsNote},
+	}
+	if len(records) > 1 {
+		method[4].Text += ", each shown"
 	}
 	if distinct(records, func(r *Record) string { return r.Cache }) == "" {
 		method[1].Text = "unknown"
@@ -178,6 +181,9 @@ func recordsDocument(records []*Record, names bool) *document {
 		return d
 	case 1:
 		d.title = "Transfer " + records[0].name()
+		if records[0].Label == "" {
+			d.title = "Transfer of " + records[0].Start.UTC().Format(time.DateTime) + " UTC"
+		}
 	}
 	d.subtitle = period(records[0].Start, records[len(records)-1].End) + " · " + distinct(records, func(r *Record) string { return machineText(r.Machine) })
 	table := recordsTable(records)

@@ -33,6 +33,13 @@ func experimentDocument(e *Experiment) *document {
 	}
 	d.method = append(d.method, Method{"Figures", fmt.Sprintf("medians of the rounds, with the middle half of them (first to third quartile); × is the ratio to the baseline; † marks figures whose middle half spans more than %.0f %% of the median", 100*DisturbedSpread)},
 		Method{"Units", unitsNote})
+	for _, t := range e.Tables {
+		for _, c := range t.Columns {
+			if c.Unit == "K/s" {
+				d.method[len(d.method)-1].Text = unitsNote + " K/s is 1024 bytes per second."
+			}
+		}
+	}
 	return d
 }
 
