@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -95,8 +96,8 @@ func (o CipherOptions) check() error {
 		return fmt.Errorf("lab ciphers: %v and %v workers: not 1 to 1024", o.Workers, o.ImageWorkers)
 	case o.MemoryTime < time.Millisecond || o.MemoryTime > time.Minute:
 		return fmt.Errorf("lab ciphers: %v for a measurement in memory: not 1 ms to 1 min", o.MemoryTime)
-	case o.ImageBytes < chunkBytes || o.ImageBytes > 1<<40:
-		return fmt.Errorf("lab ciphers: %d bytes of payload: not 1 MiB to 1 TiB", o.ImageBytes)
+	case o.ImageBytes < chunkBytes || o.ImageBytes > 1<<50:
+		return fmt.Errorf("lab ciphers: %d bytes of payload: not 1 MiB to 1 PiB", o.ImageBytes)
 	case len(o.SectorBytes) == 0 || len(o.Sources) == 0:
 		return fmt.Errorf("lab ciphers: no sector size or no source of data")
 	}
@@ -146,6 +147,7 @@ type cipherRun struct {
 	options CipherOptions
 	memory  []subject         // rows of the tables in memory
 	images  []subject         // and of those of the image file
+	folder  string            // for the image file
 	data    map[Source][]byte // dataBytes of each
 	samples map[cell][]sample // by round
 	remarks []string
@@ -155,9 +157,8 @@ type cipherRun struct {
 // Ciphers measures what every cipher and authentication costs on this machine, in memory and through an image file.
 // Rounds run over everything, the second one backwards, and so on. It returns the context's error when cancelled, and
 // leaves no file behind.
-func Ciphers(ctx context.Context, o CipherOptions) (*report.Experiment, error) {
-	o, err := o.withDefaults()
-	if err != nil {
+func Ciphers(ctx context.Context, o CipherOptions) (_ *report.Experiment, err error) {
+	if o, err = o.withDefaults(); err != nil {
 		return nil, err
 	}
 	e := &report.Experiment{
@@ -169,6 +170,16 @@ func Ciphers(ctx context.Context, o CipherOptions) (*report.Experiment, error) {
 	run, err := newCipherRun(o)
 	if err != nil {
 		return nil, err
+	}
+	if len(run.images) > 0 {
+		// A tag is at most an eighth of its sector, but for the smallest ones.
+		needBytes := o.ImageBytes * int64(1+64/slices.Min(o.SectorBytes))
+		folder, remove, err2 := tempFolder(o.Dir, needBytes+o.ImageBytes/8)
+		if err2 != nil {
+			return nil, fmt.Errorf("lab ciphers: %w", err2)
+		}
+		run.folder = folder
+		defer func() { err = errors.Join(err, remove()) }()
 	}
 	if err := run.rounds(ctx); err != nil {
 		return nil, err

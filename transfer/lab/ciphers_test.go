@@ -206,6 +206,20 @@ func TestCiphersRefusesNonsense(t *testing.T) {
 	}
 }
 
+// TestCiphersNeedsRoom: what does not fit is told before anything is measured.
+func TestCiphersNeedsRoom(t *testing.T) {
+	o := small(t.TempDir())
+	o.Progress = func(int, int, string) { t.Error("something was measured") }
+	var err error
+	if o.ImageBytes, err = freeBytes(o.Dir); err != nil {
+		t.Fatal(err)
+	}
+	var space *SpaceError
+	if _, err := Ciphers(context.Background(), o); !errors.As(err, &space) || space.NeedBytes < o.ImageBytes {
+		t.Errorf("%v", err)
+	}
+}
+
 // wrong decrypts to something else.
 type wrong struct{ ciphers.Sectors }
 
@@ -225,6 +239,7 @@ func TestWrongCipherIsNotMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	run.folder = o.Dir
 	broken := algorithmSubject(ciphers.Algorithm{Cipher: ciphers.AES, KeyBits: 256, Mode: ciphers.CBCPlain64})
 	open := broken.open
 	broken.open = func(n int) (ciphers.Sectors, error) { s, err := open(n); return wrong{s}, err }

@@ -151,17 +151,12 @@ func (r *cipherRun) measureImage(ctx context.Context, s subject, at setting) (go
 		defer job.sectors.Wipe()
 		job.recordBytes += chunkBytes / at.sectorBytes * job.sectors.TagBytes()
 	}
-	dir, err := os.MkdirTemp(r.options.Dir, ".coffer-lab-*")
-	if err != nil {
-		return sample{}, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	size := int64(job.chunks) * int64(job.recordBytes)
-	if job.file, err = image.Create(filepath.Join(dir, "image"), size, image.Options{}); err != nil {
+	name := filepath.Join(r.folder, "image")
+	if job.file, err = image.Create(name, size, image.Options{}); err != nil {
 		return sample{}, err
 	}
-	defer func() { err = errors.Join(err, job.file.Close()) }()
-
+	defer func() { err = errors.Join(err, job.file.Close(), os.Remove(name)) }()
 	workers := make([]*imageWorker, at.workers)
 	for i := range workers {
 		workers[i] = &imageWorker{make([]byte, job.recordBytes), make([]byte, chunkBytes), -1}
