@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"image"
+	"image/draw"
 	"image/png"
 	"os"
 	"os/exec"
@@ -58,16 +59,24 @@ func screenshot(t *testing.T, page string, options ...string) image.Image {
 
 // share of the pixels of a colour, in thousandths.
 func share(img image.Image, rgb uint32) int {
-	n := 0
-	for y := img.Bounds().Min.Y; y < img.Bounds().Max.Y; y++ {
-		for x := img.Bounds().Min.X; x < img.Bounds().Max.X; x++ {
-			r, g, b, _ := img.At(x, y).RGBA()
-			if r>>8<<16|g>>8<<8|b>>8 == rgb {
-				n++
-			}
+	return colours(img)[rgb] * 1000 / (img.Bounds().Dx() * img.Bounds().Dy())
+}
+
+// colours counts the pixels of each colour, as 0xRRGGBB.
+func colours(img image.Image) map[uint32]int {
+	pixels := image.NewRGBA(img.Bounds())
+	draw.Draw(pixels, img.Bounds(), img, img.Bounds().Min, draw.Src)
+	found := map[uint32]int{}
+	last, run := uint32(0), 0
+	for i := 0; i < len(pixels.Pix); i += 4 {
+		if rgb := uint32(pixels.Pix[i])<<16 | uint32(pixels.Pix[i+1])<<8 | uint32(pixels.Pix[i+2]); rgb != last {
+			found[last] += run
+			last, run = rgb, 0
 		}
+		run++
 	}
-	return n * 1000 / (img.Bounds().Dx() * img.Bounds().Dy())
+	found[last] += run
+	return found
 }
 
 // TestPagesInABrowser looks at the pages of an experiment and of a comparison by day and by night.

@@ -150,7 +150,7 @@ func TestSizesOfEverything(t *testing.T) {
 	long := strings.Repeat("a long name ", 30)
 	rounds := 12
 	if testing.Short() {
-		rounds = 4
+		rounds = 3
 	}
 	for range rounds {
 		groups, series := rnd.IntN(30), rnd.IntN(5)
