@@ -234,7 +234,9 @@ func TestNumbersThatAreNone(t *testing.T) {
 		},
 		func(r *Record) { r.Seconds = Seconds{} },
 		func(r *Record) { r.Phases = []Phase{{"x", -4}, {"x", 1e300}, {"", 0}} },
-		func(r *Record) { r.Rates.Series = make([]float64, map[bool]int{false: 1 << 20, true: 1 << 16}[testing.Short()]) },
+		func(r *Record) {
+			r.Rates.Series = make([]float64, map[bool]int{false: 1 << 20, true: 1 << 16}[testing.Short()])
+		},
 	} {
 		r := samples(t)[0]
 		change(r)
