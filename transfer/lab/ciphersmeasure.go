@@ -183,7 +183,7 @@ func (r *cipherRun) measureImage(ctx context.Context, s subject, at setting) (go
 
 // plain is the payload of a chunk.
 func (j *imageJob) plain(chunk int) []byte {
-	at := chunk * chunkBytes % dataBytes
+	at := chunk % (dataBytes / chunkBytes) * chunkBytes
 	return j.data[at : at+chunkBytes : at+chunkBytes]
 }
 
