@@ -220,6 +220,20 @@ func TestCiphersNeedsRoom(t *testing.T) {
 	}
 }
 
+// TestStarved: workers that did not get their cores are told of, others are not.
+func TestStarved(t *testing.T) {
+	for used, told := range map[float64]bool{2: false, 1.9: false, 1: true, 0.2: true, 0: false} {
+		key := cell{nullTitle, setting{workers: 2, sectorBytes: 512, source: Zeros}}
+		run := &cipherRun{samples: map[cell][]sample{key: {{encrypt: 4e9, decrypt: 2e9, encryptCPU: used / 4e9, decryptCPU: used / 2e9}}}}
+		if got := run.starved(2); (len(got) == 1) != told {
+			t.Errorf("%v of 2 cores: %q", used, got)
+		}
+		if got := run.starved(1); len(got) != 0 {
+			t.Errorf("nothing was measured with one worker: %q", got)
+		}
+	}
+}
+
 // wrong decrypts to something else.
 type wrong struct{ ciphers.Sectors }
 

@@ -119,6 +119,9 @@ func (r *cipherRun) report(e *report.Experiment) {
 		}
 	}
 	e.Method = r.method(e.Machine)
+	for _, n := range o.Workers {
+		e.Remarks = append(e.Remarks, r.starved(n)...)
+	}
 	e.Remarks = append(e.Remarks, r.remarks...)
 }
 
@@ -172,6 +175,26 @@ func (r *cipherRun) publishedBars() report.Chart {
 	}
 	c.Series = []report.Series{here, published}
 	return c
+}
+
+// starved says when the workers in memory, which never wait for anything, did not get the processors they were to have: on a
+// busy machine two cores can be as fast as one.
+func (r *cipherRun) starved(workers int) []string {
+	var shares []float64
+	for key, samples := range r.samples {
+		if key.setting.image || key.setting.workers != workers {
+			continue
+		}
+		for _, s := range samples {
+			shares = append(shares, s.encrypt*s.encryptCPU/float64(workers), s.decrypt*s.decryptCPU/float64(workers))
+		}
+	}
+	share := report.MakeFigure(shares).Median
+	if len(shares) == 0 || share == 0 || share > 0.9 { // 0: the system does not tell processor time
+		return nil
+	}
+	return []string{fmt.Sprintf("In memory, %s: half of the measurements got %.0f %% or less of the processor time they asked for. Other work took the rest, "+
+		"and these figures are that much too low; those of processor time are not.", workersText(workers), 100*share)}
 }
 
 // method says how it was done.
