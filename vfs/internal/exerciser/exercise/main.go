@@ -53,11 +53,12 @@ func main() {
 		group.Go(func() {
 			for i := range *seeds {
 				c := exerciser.Config{Dir: *dir, Seed: *seed + uint64(i**parallel+lane), Operations: *operations, FAT: *fat, MaxSizeBytes: *size, Leave: *leave}
-				c.Prefix = fmt.Sprintf("p%d-", c.Seed)
 				if c.Seed%2 == 0 {
 					c.MaxSizeBytes *= 12
 				}
 				for which, run := range kinds {
+					// What an exerciser leaves, the next one must not take for its own.
+					c.Prefix = fmt.Sprintf("p%d%c-", c.Seed, 'a'+which)
 					started := time.Now()
 					if err := run(ctx, c); err != nil {
 						failed <- err
