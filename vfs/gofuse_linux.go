@@ -169,7 +169,7 @@ func (f *fuseFS) SetAttr(_ unused, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.S
 	if gid, ok := in.GetGID(); ok && gid != f.owner.Gid {
 		return fuse.EPERM
 	}
-	if in.Uid != f.owner.Uid && in.Uid != 0 && (in.Valid&fuse.FATTR_MODE != 0 ||
+	if by := in.InHeader.Caller.Uid; by != f.owner.Uid && by != 0 && (in.Valid&fuse.FATTR_MODE != 0 ||
 		in.Valid&(fuse.FATTR_ATIME|fuse.FATTR_ATIME_NOW) == fuse.FATTR_ATIME ||
 		in.Valid&(fuse.FATTR_MTIME|fuse.FATTR_MTIME_NOW) == fuse.FATTR_MTIME) {
 		return fuse.EPERM

@@ -357,6 +357,27 @@ func TestUsersByAnother(t *testing.T) {
 	}
 }
 
+// TestOthersRights: another user who is let in may do what the modes say, but only the owner sets modes and times.
+func TestOthersRights(t *testing.T) {
+	v, _ := newVolume(t, 64<<20)
+	m := mountTest(t, v, Options{AllowOther: true})
+	for folder := filepath.Dir(m.Point()); folder != "/" && folder != os.TempDir(); folder = filepath.Dir(folder) {
+		if err := os.Chmod(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	command := exec.Command("sh", "-c", `cd "$0" || exit 1
+		echo text > theirs && touch theirs && mv theirs theirs2 || exit 2
+		touch -d 2020-01-01 theirs2 && exit 3
+		chmod a-w theirs2 && exit 4
+		chown 0 theirs2 && exit 5
+		rm theirs2`, m.Point())
+	command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 12345, Gid: 12345}}
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // TestUsersOfAStuckProcess: a process whose memory map cannot be read costs one search its patience, and later ones nothing.
 func TestUsersOfAStuckProcess(t *testing.T) {
 	var f userFinder

@@ -50,6 +50,7 @@ type Settings struct {
 	ReadOnly   bool     `json:"readOnly,omitempty"`
 	NoMount    bool     `json:"noMount,omitempty"`
 	Raw        bool     `json:"raw,omitempty"`
+	AllowOther bool     `json:"allowOther,omitempty"` // other users may use the drive
 	MountPoint string   `json:"mountPoint,omitempty"` // absolute, or a drive letter; "": chosen
 	Idle       Duration `json:"idle,omitempty"`       // lock after so long without use; 0: never
 	Lifetime   Duration `json:"lifetime,omitempty"`   // lock after so long whatever happens; 0: never

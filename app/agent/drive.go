@@ -68,7 +68,7 @@ func (c *core) openDrive(ctx context.Context, watch Watch) (err error) {
 	if err := c.claim.Update(func(e *Entry) { e.MountPoint, e.OwnPoint = point, own }); err != nil {
 		return explainDrive(s.Named, err)
 	}
-	options := vfs.Options{ReadOnly: s.ReadOnly, Name: driveName(s.Image), Image: s.Image, RemovePoint: own && s.MountPoint == "",
+	options := vfs.Options{ReadOnly: s.ReadOnly, AllowOther: s.AllowOther, Name: driveName(s.Image), Image: s.Image, RemovePoint: own && s.MountPoint == "",
 		Litter: s.Litter == config.LitterMemory, Log: c.log, OnPanic: c.panicked}
 	if s.Raw {
 		c.mount, err = vfs.MountRaw(ctx, c.device.Payload(), point, session.RawName, options)

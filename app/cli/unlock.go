@@ -50,6 +50,7 @@ func (a *program) unlockCommand() *cobra.Command {
 	flags.StringVar(&f.litter, "litter", config.Defaults().Litter, "files systems strew about (Thumbs.db, .DS_Store, trash): memory (gone when locked) or keep")
 	flags.BoolVar(&f.settings.NoMount, "no-mount", false, "no drive: only `coffer ls`, `copy` and the like reach the files")
 	flags.BoolVar(&f.settings.Raw, "raw", false, "the drive holds one file, the decrypted device, for other file systems")
+	flags.BoolVar(&f.settings.AllowOther, "allow-other", false, "other users of this computer may use the drive, with all rights (give a MOUNTPOINT they can reach)")
 	f.container.register(flags)
 	return c
 }
@@ -105,6 +106,8 @@ func (f *unlockFlags) check(args []string) error {
 		return usagef("unlock: --no-mount makes no drive, so %s can be no mount point", s.MountPoint)
 	case s.NoMount && s.Raw:
 		return usagef("unlock: --raw is a drive with one file; it does not go with --no-mount")
+	case s.NoMount && s.AllowOther:
+		return usagef("unlock: --no-mount makes no drive that others could use")
 	}
 	if err := f.checkLocking(); err != nil {
 		return err
