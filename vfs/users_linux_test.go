@@ -370,7 +370,7 @@ func TestOthersRights(t *testing.T) {
 		echo text > theirs && touch theirs && mv theirs theirs2 || exit 2
 		touch -d 2020-01-01 theirs2 && exit 3
 		chmod a-w theirs2 && exit 4
-		chown 0 theirs2 && exit 5
+		chown 12345 theirs2 && exit 5
 		rm theirs2`, m.Point())
 	command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 12345, Gid: 12345}}
 	if out, err := command.CombinedOutput(); err != nil {

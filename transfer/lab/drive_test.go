@@ -178,10 +178,14 @@ func TestDriveWork(t *testing.T) {
 	seeks, err := w.seeks()
 	do(driveSeeks, seeks, err)
 	for _, folder := range []string{ordered, shuffled} {
-		got, err := w.create(folder)
+		w.nameFiles(folder)
+		got, err := w.create()
 		do(48, got, err)
 		names, err := os.ReadDir(w.path(filepath.Join(folder, "0")))
 		do(48, float64(len(names)), err)
+		if folder == shuffled {
+			w.shuffleFiles(folder)
+		}
 		got, err = w.visit(folder, false)
 		do(48, got, err)
 		got, err = w.visit(folder, true)

@@ -29,6 +29,7 @@ type driveWork struct {
 	subject *driveSubject
 	options DriveOptions
 	seed    uint64
+	groups  []fileGroup // the small files: naming them is not measured
 }
 
 // Names of tests.
@@ -76,12 +77,12 @@ func driveTests() []driveTest {
 		{name: testGetChar, cold: true, run: large((*driveWork).getBytes), tidy: remove(bytesFile)},
 		{name: testRead, cold: true, run: large((*driveWork).readLarge)},
 		{name: testSeeks, cold: true, run: (*driveWork).seeks, tidy: remove(largeFile)},
-		{name: testCreate, run: func(w *driveWork) (float64, error) { return w.create(ordered) }},
-		{name: testStat, run: func(w *driveWork) (float64, error) { return w.visit(ordered, false) }},
-		{name: testDelete, run: func(w *driveWork) (float64, error) { return w.visit(ordered, true) }},
-		{name: testCreateRand, run: func(w *driveWork) (float64, error) { return w.create(shuffled) }},
-		{name: testStatRand, run: func(w *driveWork) (float64, error) { return w.visit(shuffled, false) }},
-		{name: testDeleteRand, run: func(w *driveWork) (float64, error) { return w.visit(shuffled, true) }},
+		{name: testCreate, prepare: func(w *driveWork) error { return w.nameFiles(ordered) }, run: func(w *driveWork) (float64, error) { return w.create() }},
+		{name: testStat, prepare: func(w *driveWork) error { return w.nameFiles(ordered) }, run: func(w *driveWork) (float64, error) { return w.visit(ordered, false) }},
+		{name: testDelete, prepare: func(w *driveWork) error { return w.nameFiles(ordered) }, run: func(w *driveWork) (float64, error) { return w.visit(ordered, true) }},
+		{name: testCreateRand, prepare: func(w *driveWork) error { return w.nameFiles(shuffled) }, run: func(w *driveWork) (float64, error) { return w.create() }},
+		{name: testStatRand, prepare: func(w *driveWork) error { return w.shuffleFiles(shuffled) }, run: func(w *driveWork) (float64, error) { return w.visit(shuffled, false) }},
+		{name: testDeleteRand, prepare: func(w *driveWork) error { return w.shuffleFiles(shuffled) }, run: func(w *driveWork) (float64, error) { return w.visit(shuffled, true) }},
 		{name: testCFSLarge, seconds: true, run: (*driveWork).cfsLarge, tidy: remove(cfsFile)},
 		{name: testCFSSmall, seconds: true, run: (*driveWork).cfsSmall, tidy: remove(cfsFolder)},
 	}
@@ -287,68 +288,98 @@ func (w *driveWork) fileNames(folder string) []string {
 	return names
 }
 
-// create makes the small files, empty, and syncs.
-func (w *driveWork) create(folder string) (float64, error) {
-	for i := range (w.options.Files + filesPerFolder - 1) / filesPerFolder {
-		if err := os.MkdirAll(w.path(filepath.Join(folder, fmt.Sprint(i))), 0o700); err != nil {
-			return 0, err
-		}
-	}
-	names := w.fileNames(folder)
-	for i, name := range names {
-		if i%64 == 0 && w.ctx.Err() != nil {
-			return 0, w.ctx.Err()
-		}
-		f, err := os.OpenFile(w.path(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if err != nil {
-			return 0, err
-		}
-		if err := f.Close(); err != nil {
-			return 0, err
-		}
-	}
-	return float64(len(names)), syncFolder(w.subject.dir)
+// nameFiles prepares the names of the small files.
+func (w *driveWork) nameFiles(folder string) error {
+	w.groups = groups(w.fileNames(folder))
+	return nil
 }
 
-// visit looks at all small files, or deletes them: those in order in the order of the folder, the others in a random one.
+// shuffleFiles prepares them in a random order, of several folders one after the other.
+func (w *driveWork) shuffleFiles(folder string) error {
+	w.groups = groups(w.fileNames(folder))
+	r := rand.New(rand.NewPCG(w.seed, 78))
+	for _, g := range w.groups {
+		r.Shuffle(len(g.names), func(i, k int) { g.names[i], g.names[k] = g.names[k], g.names[i] })
+	}
+	return nil
+}
+
+// create makes the small files, empty, and syncs.
+func (w *driveWork) create() (float64, error) {
+	for _, group := range w.groups {
+		if err := os.MkdirAll(w.path(group.folder), 0o700); err != nil {
+			return 0, err
+		}
+		if err := w.each(group, openFolder.create); err != nil {
+			return 0, err
+		}
+	}
+	return float64(w.options.Files), syncFolder(w.subject.dir)
+}
+
+// fileGroup is names that follow each other and are in one folder.
+type fileGroup struct {
+	folder string
+	names  []string
+}
+
+func groups(paths []string) (list []fileGroup) {
+	for _, path := range paths {
+		folder, name := filepath.Split(path)
+		if n := len(list); n == 0 || list[n-1].folder != folder {
+			list = append(list, fileGroup{folder: folder})
+		}
+		last := &list[len(list)-1]
+		last.names = append(last.names, name)
+	}
+	return list
+}
+
+// each does something to every file of a group.
+func (w *driveWork) each(g fileGroup, do func(openFolder, string) error) error {
+	dir, err := openDir(w.path(g.folder))
+	if err != nil {
+		return err
+	}
+	for i, name := range g.names {
+		if i%64 == 0 && err == nil {
+			err = w.ctx.Err()
+		}
+		if err != nil {
+			break
+		}
+		err = do(dir, name)
+	}
+	return errors.Join(err, dir.close())
+}
+
+// visit looks at all small files, or deletes them: those in order in the order of their folder, the others in the one that
+// was prepared.
 func (w *driveWork) visit(folder string, remove bool) (float64, error) {
-	names := w.fileNames(folder)
-	if folder == shuffled {
-		rand.New(rand.NewPCG(w.seed, 78)).Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })
-	} else {
-		names = names[:0]
-		for i := range (w.options.Files + filesPerFolder - 1) / filesPerFolder {
-			below := filepath.Join(folder, fmt.Sprint(i))
-			found, err := namesIn(w.path(below))
+	do, count := openFolder.stat, 0
+	if remove {
+		do = openFolder.remove
+	}
+	for _, group := range w.groups {
+		if folder == ordered {
+			found, err := namesIn(w.path(group.folder))
 			if err != nil {
 				return 0, err
 			}
-			for _, name := range found {
-				names = append(names, filepath.Join(below, name))
-			}
+			group.names = found
 		}
-		if len(names) != w.options.Files {
-			return 0, fmt.Errorf("%d files of %d are there", len(names), w.options.Files)
-		}
-	}
-	for i, name := range names {
-		if i%64 == 0 && w.ctx.Err() != nil {
-			return 0, w.ctx.Err()
-		}
-		var err error
-		if remove {
-			err = os.Remove(w.path(name))
-		} else {
-			_, err = os.Lstat(w.path(name))
-		}
-		if err != nil {
+		count += len(group.names)
+		if err := w.each(group, do); err != nil {
 			return 0, err
 		}
 	}
-	if !remove {
-		return float64(len(names)), nil
+	if count != w.options.Files {
+		return 0, fmt.Errorf("%d files of %d are there", count, w.options.Files)
 	}
-	return float64(len(names)), errors.Join(os.RemoveAll(w.path(folder)), syncFolder(w.subject.dir))
+	if !remove {
+		return float64(count), nil
+	}
+	return float64(count), errors.Join(os.RemoveAll(w.path(folder)), syncFolder(w.subject.dir))
 }
 
 // namesIn is the order of the folder itself.

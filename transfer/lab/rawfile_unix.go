@@ -1,0 +1,89 @@
+//go:build unix
+
+package lab
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+const runtimeWindows = false
+
+// writer is write(2) itself: what os.File adds to every call would be a part of what is measured.
+func writer(f *os.File) func([]byte) (int, error) {
+	fd := int(f.Fd())
+	return func(p []byte) (int, error) {
+		for {
+			n, err := unix.Write(fd, p)
+			if err != unix.EINTR {
+				return n, err
+			}
+		}
+	}
+}
+
+// reader is read(2) itself; no bytes and no error at the end of the file.
+func reader(f *os.File) func([]byte) (int, error) {
+	fd := int(f.Fd())
+	return func(p []byte) (int, error) {
+		for {
+			n, err := unix.Read(fd, p)
+			if err != unix.EINTR {
+				return max(n, 0), err
+			}
+		}
+	}
+}
+
+// openFolder is a folder by its descriptor: names in it are used as a program does that works in it. What package os adds
+// to every file, a look at its kind and the way to it from the root, would be a part of what is measured.
+type openFolder struct{ fd int }
+
+func openDir(path string) (openFolder, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return openFolder{-1}, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return openFolder{fd}, nil
+}
+
+func (d openFolder) close() error { return unix.Close(d.fd) }
+
+// retried repeats a call that a signal interrupted; its error names the file.
+func retried(op, name string, call func() error) error {
+	for {
+		err := call()
+		if err == nil {
+			return nil
+		}
+		if err != unix.EINTR {
+			return &os.PathError{Op: op, Path: name, Err: err}
+		}
+	}
+}
+
+// create makes an empty file that must not exist.
+func (d openFolder) create(name string) error {
+	fd := -1
+	err := retried("create", name, func() (err error) {
+		fd, err = unix.Openat(d.fd, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o600)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := unix.Close(fd); err != nil && err != unix.EINTR {
+		return &os.PathError{Op: "close", Path: name, Err: err}
+	}
+	return nil
+}
+
+func (d openFolder) stat(name string) error {
+	var st unix.Stat_t
+	return retried("stat", name, func() error { return unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) })
+}
+
+func (d openFolder) remove(name string) error {
+	return retried("remove", name, func() error { return unix.Unlinkat(d.fd, name, 0) })
+}

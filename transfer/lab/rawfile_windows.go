@@ -1,0 +1,33 @@
+package lab
+
+import (
+	"os"
+	"path/filepath"
+)
+
+const runtimeWindows = true
+
+func writer(f *os.File) func([]byte) (int, error) { return f.Write }
+func reader(f *os.File) func([]byte) (int, error) { return f.Read }
+
+// openFolder is a folder whose files are used one by one.
+type openFolder struct{ path string }
+
+func openDir(path string) (openFolder, error) { return openFolder{path}, nil }
+func (d openFolder) close() error             { return nil }
+
+// create makes an empty file that must not exist.
+func (d openFolder) create(name string) error {
+	f, err := os.OpenFile(filepath.Join(d.path, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func (d openFolder) stat(name string) error {
+	_, err := os.Lstat(filepath.Join(d.path, name))
+	return err
+}
+
+func (d openFolder) remove(name string) error { return os.Remove(filepath.Join(d.path, name)) }
