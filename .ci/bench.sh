@@ -4,10 +4,17 @@
 bench() {
   need openssl:openssl
   step "cipher engine, one thread, against openssl speed -evp aes-256-xts, interleaved"
-  go run ./container/aesxts/internal/vsopenssl
-  step "copies against cp --reflink=never --sparse=never + sync, ${BENCH_PAIRS:-11} pairs, interleaved"
   scratch 5000000000
-  go test ./transfer/internal/versuscp -count=1 -run TestVersusCp -v -timeout 90m -versuscp.dir "$work" -versuscp.rounds "${BENCH_PAIRS:-11}"
+  go run ./container/aesxts/internal/vsopenssl | tee "$work/printed"
+  step "copies against cp --reflink=never --sparse=never + sync, ${BENCH_PAIRS:-11} pairs, interleaved"
+  go test ./transfer/internal/versuscp -count=1 -run TestVersusCp -v -timeout 90m -versuscp.dir "$work" -versuscp.rounds "${BENCH_PAIRS:-11}" | tee -a "$work/printed"
+  keep_results
+}
+
+# keep_results: what was printed goes into the project's table.
+keep_results() {
+  go run ./transfer/lab/internal/results -release "$(git describe --tags --always)" -to transfer/lab/results.md < "$work/printed"
+  say "kept in transfer/lab/results.md"
 }
 
 # bench_drive ROUNDS: the mounted drive beside the plain file system and gocryptfs; 3 rounds take under 9 minutes.
@@ -16,5 +23,6 @@ bench_drive() {
   [ "$(id -u)" -eq 0 ] || die "run this as root: cold reads need all caches of the kernel dropped"
   step "the mounted drive beside plain and gocryptfs, ${1:-3} rounds, interleaved"
   scratch 9000000000
-  go run ./vfs/internal/versusplain -coffer "$PWD/bin/coffer" -dir "$work" -rounds "${1:-3}"
+  go run ./vfs/internal/versusplain -coffer "$PWD/bin/coffer" -dir "$work" -rounds "${1:-3}" | tee "$work/printed"
+  keep_results
 }
