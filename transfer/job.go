@@ -39,6 +39,8 @@ type Place struct {
 	Backing Backing
 	// SizeBytes is the size of the device below Volume (for Backing); 0: that of the volume.
 	SizeBytes int64
+	// Drive, of a folder of the host on a mounted drive, tells what the process behind it does; nil: unknown.
+	Drive Timed
 	// FreeBytes, if not 0, is an upper bound of what can be written that the
 	// volume cannot know: the free space below a thin image.
 	FreeBytes int64

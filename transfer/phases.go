@@ -114,8 +114,11 @@ func (d deviceTimes) scaled(f float64) deviceTimes {
 	return deviceTimes{d.crypto * f, d.read * f, d.write * f, d.sync * f}
 }
 
-// timedOf is the device of a place, if it tells its times.
+// timedOf is what tells the times of a place: the device below its volume, or the process behind its drive.
 func timedOf(p Place) Timed {
+	if p.Volume == nil {
+		return p.Drive
+	}
 	t, _ := p.Backing.(Timed)
 	return t
 }
@@ -133,18 +136,14 @@ type phaseMeter struct {
 	clock                      phaseClock
 	source, target             Timed // nil: not a volume, or it does not tell
 	sourceBefore, targetBefore deviceTimes
-	sourceMount, targetMount   bool // a drive: what happens behind it is not known here
+	sourceMount, targetMount   bool // a drive: the file system behind it cannot be told from the way there
 }
 
 // newPhaseMeter starts measuring.
 func newPhaseMeter(j *Job) *phaseMeter {
 	m := &phaseMeter{clock: phaseClock{start: time.Now()}, source: timedOf(j.Sources[0]), target: timedOf(j.Destination)}
 	m.sourceBefore, m.targetBefore = readTimes(m.source), readTimes(m.target)
-	if j.Via == "mount" {
-		// The side that is a drive has been described as a container, though it is a folder of the host.
-		m.sourceMount = j.Sources[0].Volume == nil && j.Sources[0].Endpoint.Kind == "container"
-		m.targetMount = j.Destination.Volume == nil && j.Destination.Endpoint.Kind == "container"
-	}
+	m.sourceMount, m.targetMount = j.Sources[0].Drive != nil, j.Destination.Drive != nil
 	return m
 }
 
@@ -169,33 +168,33 @@ func (m *phaseMeter) phases(wallSeconds float64) []report.Phase {
 	c.mu.Unlock()
 	var total [6]float64 // source read, crypto, file system, image write, sync, kernel
 	source, target := m.ends(busy[doingRead], busy[doingWrite]+busy[doingMeta]+busy[doingSync])
-	switch read := share[doingRead]; {
-	case m.sourceMount:
-		total[5] += read
-	case m.source == nil:
+	// rest is where time goes that neither ciphers nor the image explain.
+	rest := func(mount bool) int {
+		if mount {
+			return 5
+		}
+		return 2
+	}
+	if read := share[doingRead]; m.source == nil {
 		total[0] += read
-	default:
+	} else {
 		crypto, below := parts(busy[doingRead], source.crypto, source.read)
 		total[1] += read * crypto
 		total[0] += read * below
-		total[2] += read * (1 - crypto - below)
+		total[rest(m.sourceMount)] += read * (1 - crypto - below)
 	}
-	switch data, meta := share[doingWrite], share[doingMeta]; {
-	case m.targetMount:
-		total[5] += data + meta
-		total[4] += share[doingSync]
-	case m.target == nil:
+	if data, meta := share[doingWrite], share[doingMeta]; m.target == nil {
 		total[3] += data
 		total[2] += meta
 		total[4] += share[doingSync]
-	default: // a sync of a volume first writes what its file system still holds
+	} else { // a sync of a volume first writes what its file system still holds
 		waiting, _ := parts(busy[doingSync], target.sync, 0)
 		total[4] += share[doingSync] * waiting
 		work := data + meta + share[doingSync]*(1-waiting)
 		crypto, below := parts(busy[doingWrite]+busy[doingMeta]+busy[doingSync]*(1-waiting), target.crypto, target.write)
 		total[1] += work * crypto
 		total[3] += work * below
-		total[2] += work * (1 - crypto - below)
+		total[rest(m.targetMount)] += work * (1 - crypto - below)
 	}
 	var list []report.Phase
 	for i, name := range report.PhaseNames()[:len(total)] {

@@ -69,9 +69,10 @@ func TestPhasesOfSides(t *testing.T) {
 			report.PhaseFileSystem: 2, report.PhaseSync: 1, report.PhaseOther: 1}},
 		"volume to volume": {&phaseMeter{source: &source, target: &target}, map[string]float64{report.PhaseSourceRead: 2, report.PhaseCrypto: 2, report.PhaseImageWrite: 2,
 			report.PhaseFileSystem: 3, report.PhaseSync: 1, report.PhaseOther: 1}},
-		"into a drive": {&phaseMeter{targetMount: true}, map[string]float64{report.PhaseSourceRead: 4, report.PhaseKernel: 4, report.PhaseSync: 2, report.PhaseOther: 1}},
-		"out of a drive": {&phaseMeter{sourceMount: true}, map[string]float64{report.PhaseKernel: 4, report.PhaseImageWrite: 3, report.PhaseFileSystem: 1,
-			report.PhaseSync: 2, report.PhaseOther: 1}},
+		"into a drive": {&phaseMeter{target: &target, targetMount: true}, map[string]float64{report.PhaseSourceRead: 4, report.PhaseCrypto: 1, report.PhaseImageWrite: 2,
+			report.PhaseKernel: 2, report.PhaseSync: 1, report.PhaseOther: 1}},
+		"out of a drive": {&phaseMeter{source: &source, sourceMount: true}, map[string]float64{report.PhaseSourceRead: 2, report.PhaseCrypto: 1, report.PhaseKernel: 1,
+			report.PhaseImageWrite: 3, report.PhaseFileSystem: 1, report.PhaseSync: 2, report.PhaseOther: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -12,6 +12,7 @@ type Status struct {
 	LocksIn      float64 `json:"locksInSeconds"`         // until it locks by itself, should nobody use it; 0: never, or as soon as Warning allows
 	FileSystem   Traffic `json:"fileSystem"`             // bytes of files, or of the raw device
 	Backing      Traffic `json:"imageFile"`              // bytes of the image file
+	Busy         Busy    `json:"busy"`                   // what its work has taken
 	Jobs         int     `json:"jobs"`                   // operations under way
 	OpenFiles    int     `json:"openFiles"`              // through the drive
 	TotalBytes   int64   `json:"totalBytes,omitempty"`   // of the file system inside
@@ -20,6 +21,20 @@ type Status struct {
 	Warning      string  `json:"warning,omitempty"`      // what a person should know
 	Label        string  `json:"label,omitempty"`        // of the file system inside
 	Unresponsive bool    `json:"unresponsive,omitempty"` // the agent did not answer in time; all but Entry is unknown
+}
+
+// Busy is how long a container has been at work since it was unlocked, in seconds, summed over all that goes on in it at once.
+type Busy struct {
+	Crypto float64 `json:"cryptoSeconds"`
+	Read   float64 `json:"readSeconds"`  // of the image file
+	Write  float64 `json:"writeSeconds"` // of the image file
+	Sync   float64 `json:"syncSeconds"`
+}
+
+// busy reads the clocks of the container.
+func (c *core) busy() Busy {
+	crypto, read, write, sync := c.device.BusyTimes()
+	return Busy{crypto.Seconds(), read.Seconds(), write.Seconds(), sync.Seconds()}
 }
 
 // endsHeader of a refusal says that the process ends all the same.
@@ -71,7 +86,7 @@ func (c *core) serveUsers(w http.ResponseWriter, r *http.Request) error {
 
 // status gathers the Status.
 func (c *core) status() Status {
-	s := Status{Entry: c.claim.Entry(), Jobs: c.running()}
+	s := Status{Entry: c.claim.Entry(), Jobs: c.running(), Busy: c.busy()}
 	if c.mount != nil {
 		s.OpenFiles = c.mount.Counters().OpenFiles
 	}

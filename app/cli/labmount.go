@@ -53,6 +53,25 @@ func (d *labDrive) Folder() string { return d.entry.MountPoint }
 // CPU is what the agent has used.
 func (d *labDrive) CPU() time.Duration { return processCPU(d.entry.PID) }
 
+// BusyTimes asks the agent; zeros when it does not answer.
+func (d *labDrive) BusyTimes() (crypto, read, write, sync time.Duration) {
+	client, err := agent.FindImage(d.entry.Image)
+	if err != nil {
+		return 0, 0, 0, 0
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), busyWait)
+	defer cancel()
+	s, err := client.Status(ctx)
+	if err != nil {
+		return 0, 0, 0, 0
+	}
+	of := func(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
+	return of(s.Busy.Crypto), of(s.Busy.Read), of(s.Busy.Write), of(s.Busy.Sync)
+}
+
+// busyWait is how long an agent may take to say what it has done.
+const busyWait = 5 * time.Second
+
 // Unmount locks the container. Nobody else uses the drive: whoever looks at it must not keep it.
 func (d *labDrive) Unmount(ctx context.Context) error {
 	client, err := agent.FindImage(d.entry.Image)

@@ -114,6 +114,12 @@ func explainLab(what string, err error) error {
 	return wrap(what, err)
 }
 
+// BusyTimes is how long the container has been at work since it was opened: ciphers, reads from and writes to its file,
+// and syncs of it, summed over all goroutines.
+func (d *Device) BusyTimes() (crypto, read, write, sync time.Duration) {
+	return d.container.BusyTimes()
+}
+
 // KeepExperiment keeps an experiment among the records in folder.
 func KeepExperiment(folder string, e *Experiment) error {
 	if err := report.NewStore(folder).SaveExperiment(e); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"coffer/container"
 	"coffer/container/secret"
+	"coffer/transfer"
 	"coffer/transfer/rate"
 	"coffer/transfer/report"
 )
@@ -76,6 +77,8 @@ type MountedDrive interface {
 	Folder() string
 	// CPU is the processor time that the process serving the drive has used so far; 0: unknown.
 	CPU() time.Duration
+	// BusyTimes is what the container has been doing so far; zeros: unknown.
+	transfer.Timed
 	// Unmount locks the container and returns when its process has ended.
 	Unmount(ctx context.Context) error
 }

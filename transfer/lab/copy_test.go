@@ -315,8 +315,9 @@ func (m *fakeMounter) Mount(_ context.Context, path, format, dir string, passwor
 	return &fakeDrive{mounter: m, dir: folder}, os.MkdirAll(folder, 0o700)
 }
 
-func (d *fakeDrive) Folder() string     { return d.dir }
-func (d *fakeDrive) CPU() time.Duration { d.cpu += time.Hour; return d.cpu }
+func (d *fakeDrive) Folder() string                                       { return d.dir }
+func (d *fakeDrive) BusyTimes() (crypto, read, write, sync time.Duration) { return 0, 0, 0, 0 }
+func (d *fakeDrive) CPU() time.Duration                                   { d.cpu += time.Hour; return d.cpu }
 func (d *fakeDrive) Unmount(ctx context.Context) error {
 	d.mounter.mounted--
 	return ctx.Err()

@@ -275,9 +275,9 @@ func (s *sides) places() (from, to transfer.Place) {
 	case s.box != nil:
 		from = s.box.place(s.run.host)
 	case s.drive != nil && s.leg.into():
-		to = transfer.Place{Path: s.drive.Folder(), Endpoint: s.run.kinds[s.leg.to]}
+		to = transfer.Place{Path: s.drive.Folder(), Drive: s.drive, Endpoint: s.run.kinds[s.leg.to]}
 	case s.drive != nil:
-		from = transfer.Place{Path: s.drive.Folder(), Contents: true, Endpoint: s.run.kinds[s.leg.from]}
+		from = transfer.Place{Path: s.drive.Folder(), Contents: true, Drive: s.drive, Endpoint: s.run.kinds[s.leg.from]}
 	}
 	return from, to
 }

@@ -226,6 +226,8 @@ func (r *copyRun) method(m report.Machine) []report.Method {
 		{Name: report.MethodOrder, Text: "Each round copies everything once: first all that reads the folder, then all that reads the containers just filled. Every second round runs both halves backwards. " +
 			"A copy that is not measured goes before the first round. Ratios are medians of the ratios within each round."},
 		{Name: report.MethodRounds, Text: fmt.Sprintf("%d; medians are shown, quartiles, minimum and maximum beside them. Time series are those of the median rounds.", o.Rounds)},
+		{Name: "Where the time went", Text: "At every moment the time is shared equally among what the workers are doing; a sync counts only while nobody reads or writes. The share of a container is divided by how long its " +
+			"ciphers and its image file were busy; what remains is the file system's, or, through a drive, that of the kernel, FUSE and the file system behind them. Reading ahead and writing back by the system's own threads is not seen, only waiting for it."},
 		{Name: report.MethodMachine, Text: fmt.Sprintf("%s, %d cores, %s, kernel %s, %s. The files lie on %s, device %s, write cache %s.", orUnknown(m.CPUModel), m.Cores, orUnknown(m.OSName),
 			orUnknown(m.Kernel), m.Arch, orUnknown(r.host.FileSystem), orUnknown(r.host.Device), orUnknown(r.host.WriteCache))},
 		{Name: report.MethodVersions, Text: orUnknown(o.Program) + ". " + r.containersText()},
