@@ -297,6 +297,7 @@ func (s *sides) copy(ctx context.Context) (legRun, error) {
 	job := transfer.Job{
 		Sources: []transfer.Place{from}, Destination: to, Window: r.window, Workers: r.options.Workers, Program: r.options.Program,
 		Label: s.workload.Name + ", " + s.leg.title, Cache: "warm",
+		Split: s.workload.Folder != "", // FAT holds no file of 4 GiB
 		OnEvent: func(e transfer.Event) {
 			if e.Kind == transfer.EventProgress {
 				r.progress(s.doing, e.Bytes)
@@ -365,11 +366,20 @@ func syncDrive(folder, below string) error {
 // complete says whether a copy took everything there is: a figure of anything less means nothing. What is no file, such
 // as a link in a folder of the user's, is left out by every copy but that of cp.
 func (s *sides) complete(record *report.Record) error {
-	if report.Sum(record.Failed) > 0 || record.Bytes != s.workload.Bytes() || record.Files != int64(len(s.workload.Files)) {
-		return fmt.Errorf("%d files of %d and %d bytes of %d arrived: %v %v", record.Files, len(s.workload.Files), record.Bytes, s.workload.Bytes(), record.Failed, record.Skipped)
+	w := s.workload
+	if report.Sum(record.Failed) == 0 && record.Bytes == w.Bytes() && record.Files == int64(len(w.Files)) {
+		return nil
 	}
-	return nil
+	for _, p := range record.Problems {
+		if p.Failed {
+			return fmt.Errorf("%w: %s: %s (%s)", errIncomplete, report.Escape(p.Name), p.Detail, p.Reason)
+		}
+	}
+	return fmt.Errorf("%w: %d files of %d, %d bytes of %d arrived", errIncomplete, record.Files, len(w.Files), record.Bytes, w.Bytes())
 }
+
+// errIncomplete: not everything could be copied, so that there is nothing to compare.
+var errIncomplete = errors.New("not every file could be copied, so there is no figure")
 
 // findCP is the path of cp, "" where there is none.
 func findCP() string {
