@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"coffer/transfer/lab"
+	labfiles "coffer/transfer/lab/workload"
 	"coffer/transfer/report"
 )
 
@@ -78,11 +79,11 @@ func LabCopy(ctx context.Context, r LabCopyRequest) (*Experiment, error) {
 		if err := folderThere("copy", r.Folder); err != nil {
 			return nil, err
 		}
-		own, err := lab.OwnFolder(ctx, r.Folder)
+		own, err := labfiles.Own(ctx, r.Folder)
 		if err != nil {
 			return nil, wrap("lab copy", err)
 		}
-		o.Workloads = []lab.Workload{own}
+		o.Workloads = []labfiles.Workload{own}
 	}
 	e, err := lab.Copy(ctx, o)
 	return e, explainLab("lab copy", err)

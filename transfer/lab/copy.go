@@ -14,6 +14,7 @@ import (
 	"coffer/container"
 	"coffer/container/secret"
 	"coffer/transfer"
+	"coffer/transfer/lab/workload"
 	"coffer/transfer/rate"
 	"coffer/transfer/report"
 )
@@ -36,7 +37,7 @@ type CopyOptions struct {
 	// Scale makes the workloads smaller, or larger; 0: 1, or a quarter with Quick.
 	Scale float64
 	// Workloads; nil: [a] one large file and [b] a photo archive, of the sizes of the Private Disk test.
-	Workloads []Workload
+	Workloads []workload.Workload
 	// Only, when not nil, are the names of those workloads that are measured.
 	Only []string
 	// Rounds is how often everything is copied; 0: 5, or 2 with Quick.
@@ -106,13 +107,13 @@ func (o CopyOptions) withDefaults() (CopyOptions, error) {
 		return o, fmt.Errorf("lab copy: %w", err)
 	}
 	if o.Workloads == nil {
-		o.Workloads = []Workload{
-			LargeFile(max(int64(largeFileBytes*o.Scale), 1)),
-			PhotoArchive(max(int(photoArchiveFiles*o.Scale), 1), max(int64(photoArchiveBytes*o.Scale), 1)),
+		o.Workloads = []workload.Workload{
+			workload.Large(max(int64(largeFileBytes*o.Scale), 1)),
+			workload.Photos(max(int(photoArchiveFiles*o.Scale), 1), max(int64(photoArchiveBytes*o.Scale), 1)),
 		}
 	}
 	if o.Only != nil {
-		o.Workloads = slices.DeleteFunc(slices.Clone(o.Workloads), func(w Workload) bool { return !slices.Contains(o.Only, w.Name) })
+		o.Workloads = slices.DeleteFunc(slices.Clone(o.Workloads), func(w workload.Workload) bool { return !slices.Contains(o.Only, w.Name) })
 	}
 	if len(o.Workloads) == 0 {
 		return o, fmt.Errorf("lab copy: no workload is called %q", o.Only)
@@ -131,7 +132,7 @@ type SpaceError struct {
 }
 
 func (e *SpaceError) Error() string {
-	return fmt.Sprintf("%s needed for a while at %s, %s free", megabytes(e.NeedBytes), e.Dir, megabytes(e.FreeBytes))
+	return fmt.Sprintf("%s needed for a while at %s, %s free", workload.Megabytes(e.NeedBytes), e.Dir, workload.Megabytes(e.FreeBytes))
 }
 
 // Is makes errors.Is(err, syscall.ENOSPC) true.

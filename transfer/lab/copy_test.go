@@ -20,12 +20,13 @@ import (
 
 	"coffer/container/secret"
 	"coffer/transfer"
+	"coffer/transfer/lab/workload"
 	"coffer/transfer/report"
 )
 
 // tiny copies next to nothing, but everything of it.
 func tiny(dir string) CopyOptions {
-	return CopyOptions{Dir: dir, Rounds: 3, Program: "coffer test", Warm: true, Workloads: []Workload{LargeFile(3_000_001), PhotoArchive(40, 3e6)}}
+	return CopyOptions{Dir: dir, Rounds: 3, Program: "coffer test", Warm: true, Workloads: []workload.Workload{workload.Large(3_000_001), workload.Photos(40, 3e6)}}
 }
 
 // emptyFolder says that nothing was left behind.
@@ -112,7 +113,7 @@ func checkOrder(t *testing.T, order []string) {
 }
 
 // checkCopyTable holds every figure against every other one that it follows from.
-func checkCopyTable(t *testing.T, table report.Table, w Workload) {
+func checkCopyTable(t *testing.T, table report.Table, w workload.Workload) {
 	t.Helper()
 	published, measured := 0, 0
 	for _, row := range table.Rows {
@@ -126,9 +127,10 @@ func checkCopyTable(t *testing.T, table report.Table, w Workload) {
 			t.Fatalf("%s: %+v %+v", row.Label, seconds, average)
 		}
 		for i := range seconds.Values {
-			// What is booked is all that was to be copied, over the time that is shown.
-			if got := seconds.Values[i] * average.Values[i] * 1e6; math.Abs(got/float64(w.Bytes())-1) > 0.02 {
-				t.Errorf("%s, round %d: %.4f s at %.2f MB/s are %.0f bytes, not %d", row.Label, i, seconds.Values[i], average.Values[i], got, w.Bytes())
+			// What is booked is all that was to be copied, over the time that is shown. The rate is over one stretch, the
+			// time the sum of two stages: a busy machine may stop us for a moment between them.
+			if want := float64(w.Bytes()) / (average.Values[i] * 1e6); math.Abs(seconds.Values[i]-want) > 0.02*want+0.02 {
+				t.Errorf("%s, round %d: %.4f s, and %d bytes at %.2f MB/s are %.4f s", row.Label, i, seconds.Values[i], w.Bytes(), average.Values[i], want)
 			}
 			if row.Cells[2].Figure != nil && (row.Cells[2].Figure.Values[i] < row.Cells[3].Figure.Values[i] || row.Cells[3].Figure.Values[i] < 0) {
 				t.Errorf("%s, round %d: maximum %v, minimum %v", row.Label, i, row.Cells[2].Figure.Values[i], row.Cells[3].Figure.Values[i])
@@ -181,11 +183,11 @@ func TestCopyOwnFolder(t *testing.T) {
 	if err := os.Symlink("one", filepath.Join(own, "link")); err != nil {
 		t.Fatal(err)
 	}
-	w, err := OwnFolder(context.Background(), own)
+	w, err := workload.Own(context.Background(), own)
 	if err != nil || w.Bytes() != 500_000 || len(w.Files) != 2 {
 		t.Fatalf("%+v %v", w, err)
 	}
-	e, err := Copy(context.Background(), CopyOptions{Dir: dir, Rounds: 1, Warm: true, Workloads: []Workload{w}})
+	e, err := Copy(context.Background(), CopyOptions{Dir: dir, Rounds: 1, Warm: true, Workloads: []workload.Workload{w}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +203,7 @@ func TestCopyOwnFolder(t *testing.T) {
 	if text := strings.Join([]string{e.Title, e.Tables[0].Title, e.Method[0].Text}, " "); strings.Contains(text, own) {
 		t.Errorf("the name of the folder is in the report: %s", text)
 	}
-	if _, err := OwnFolder(context.Background(), t.TempDir()); err == nil {
+	if _, err := workload.Own(context.Background(), t.TempDir()); err == nil {
 		t.Error("an empty folder was taken")
 	}
 }
@@ -235,7 +237,7 @@ func TestCopyCancel(t *testing.T) {
 // TestCopyNeedsSpace: too little room is found before anything is made.
 func TestCopyNeedsSpace(t *testing.T) {
 	dir := t.TempDir()
-	_, err := Copy(context.Background(), CopyOptions{Dir: dir, Workloads: []Workload{LargeFile(1 << 55)}})
+	_, err := Copy(context.Background(), CopyOptions{Dir: dir, Workloads: []workload.Workload{workload.Large(1 << 55)}})
 	var space *SpaceError
 	if !errors.Is(err, syscall.ENOSPC) || !errors.As(err, &space) || space.NeedBytes < 3<<55 {
 		t.Errorf("%v", err)
@@ -278,7 +280,7 @@ func TestCopyRefusesNonsense(t *testing.T) {
 
 // TestIncompleteCopyIsNoFigure: a copy that took less than everything is an error.
 func TestIncompleteCopyIsNoFigure(t *testing.T) {
-	w := LargeFile(10)
+	w := workload.Large(10)
 	s := &sides{workload: w}
 	for name, r := range map[string]report.Record{"bytes": {Files: 1, Bytes: 9}, "files": {Files: 0, Bytes: 10}, "failed": {Files: 1, Bytes: 10, Failed: map[string]int64{transfer.ReasonWrite: 1}}} {
 		if err := s.complete(&r); err == nil {
@@ -375,7 +377,7 @@ func TestWorkloads(t *testing.T) {
 	if a, b := o.Workloads[0], o.Workloads[1]; a.Bytes() != 658e6 || len(a.Files) != 1 || len(b.Files) != 2140 || b.Bytes() > 667e6 || b.Bytes() < 666.9e6 {
 		t.Errorf("%d bytes; %d bytes in %d files", a.Bytes(), b.Bytes(), len(b.Files))
 	}
-	w := PhotoArchive(30, 4e6)
+	w := workload.Photos(30, 4e6)
 	sums, blocks := [2][32]byte{}, map[[32]byte]bool{}
 	for i := range sums {
 		dir := filepath.Join(t.TempDir(), "w")

@@ -13,6 +13,7 @@ import (
 	"coffer/container"
 	"coffer/container/secret"
 	"coffer/transfer"
+	"coffer/transfer/lab/workload"
 	"coffer/transfer/report"
 )
 
@@ -94,7 +95,7 @@ func (r *copyRun) progress(doing string, bytes int64) {
 }
 
 // workload makes the files, warms up, and copies them in rounds.
-func (r *copyRun) workload(ctx context.Context, w Workload) error {
+func (r *copyRun) workload(ctx context.Context, w workload.Workload) error {
 	source := w.Folder
 	if source == "" {
 		source = filepath.Join(r.dir, "source-"+w.Name)
@@ -122,7 +123,7 @@ func (r *copyRun) workload(ctx context.Context, w Workload) error {
 const longRun = 8 * time.Second
 
 // chooseWindow copies once without measuring, which shows how long a copy takes and gives every later one the same start.
-func (r *copyRun) chooseWindow(ctx context.Context, w Workload, source string) error {
+func (r *copyRun) chooseWindow(ctx context.Context, w workload.Workload, source string) error {
 	r.window = r.options.Window
 	if r.window == 0 {
 		r.window = 100 * time.Millisecond
@@ -143,7 +144,7 @@ func (r *copyRun) chooseWindow(ctx context.Context, w Workload, source string) e
 
 // round measures every leg once: first all that read the source, then all that read the containers these have filled.
 // Every other round runs the legs of either half backwards.
-func (r *copyRun) round(ctx context.Context, w Workload, source string, round int) error {
+func (r *copyRun) round(ctx context.Context, w workload.Workload, source string, round int) error {
 	defer func() {
 		for _, l := range r.legs {
 			if l.into() {
@@ -179,7 +180,7 @@ func (r *copyRun) image(format string) string {
 }
 
 // measure does one leg and cleans up after it.
-func (r *copyRun) measure(ctx context.Context, w Workload, source string, l leg, round int) (got legRun, err error) {
+func (r *copyRun) measure(ctx context.Context, w workload.Workload, source string, l leg, round int) (got legRun, err error) {
 	doing := fmt.Sprintf("%s: %s, round %d of %d", w.Name, l.title, round+1, r.options.Rounds)
 	if round < 0 {
 		doing = w.Name + ": warming up"
@@ -205,7 +206,7 @@ func (r *copyRun) measure(ctx context.Context, w Workload, source string, l leg,
 type sides struct {
 	run            *copyRun
 	leg            leg
-	workload       Workload
+	workload       workload.Workload
 	source, target string
 	doing          string
 
@@ -255,7 +256,7 @@ func (s *sides) close(ctx context.Context) error {
 
 // usableFor is the payload of a container for a workload: clusters, folders and FATs included, and never so small that
 // the volume would not be FAT32.
-func usableFor(w Workload) int64 {
+func usableFor(w workload.Workload) int64 {
 	return max(w.Bytes()*5/4+int64(len(w.Files))*36<<10+64<<20, 320<<20)
 }
 
@@ -391,7 +392,7 @@ func findCP() string {
 }
 
 // byCP copies with the system's cp, then syncs the file system.
-func (r *copyRun) byCP(ctx context.Context, w Workload, source, target string) (legRun, error) {
+func (r *copyRun) byCP(ctx context.Context, w workload.Workload, source, target string) (legRun, error) {
 	if err := syncHost(r.dir); err != nil {
 		return legRun{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"coffer/container"
+	"coffer/transfer/lab/workload"
 	"coffer/transfer/report"
 )
 
@@ -35,7 +36,7 @@ func (r *copyRun) report(e *report.Experiment) {
 }
 
 // table is a workload in the layout of the Private Disk test.
-func (r *copyRun) table(w Workload) report.Table {
+func (r *copyRun) table(w workload.Workload) report.Table {
 	rate := func(name string) report.Column { return report.Column{Name: name, Unit: "MB/s", HigherIsBetter: true} }
 	t := report.Table{
 		Title: strings.ToUpper(w.Title[:1]) + w.Title[1:], RowTitle: "operation",
@@ -77,7 +78,7 @@ func valuesOf(runs []legRun, of func(legRun) float64) []float64 {
 }
 
 // ratios are the rates of one leg, divided by those of another in the same round.
-func (r *copyRun) ratios(w Workload, upper, lower string) []float64 {
+func (r *copyRun) ratios(w workload.Workload, upper, lower string) []float64 {
 	above, below := r.runs[runKey{w.Name, upper}], r.runs[runKey{w.Name, lower}]
 	var out []float64
 	for i := range min(len(above), len(below)) {
@@ -89,7 +90,7 @@ func (r *copyRun) ratios(w Workload, upper, lower string) []float64 {
 }
 
 // medianRun is the round that stands for all: the one in the middle by time, of two the faster.
-func (r *copyRun) medianRun(w Workload, title string) legRun {
+func (r *copyRun) medianRun(w workload.Workload, title string) legRun {
 	runs := slices.Clone(r.runs[runKey{w.Name, title}])
 	slices.SortStableFunc(runs, func(a, b legRun) int { return cmp.Compare(a.seconds, b.seconds) })
 	return runs[(len(runs)-1)/2]

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"coffer/transfer/lab/workload"
 )
 
 // driveTest is one measurement of a folder.
@@ -170,7 +172,7 @@ func (w *driveWork) fill(f *os.File, sizeBytes int64, block int) (n int64, err e
 // noiseBlocks is at least 1 MiB of noise, in whole blocks.
 func (w *driveWork) noiseBlocks(block int) []byte {
 	data := make([]byte, max(1<<20, block)/block*block)
-	io.ReadFull(noise(w.seed), data)
+	io.ReadFull(workload.Noise(w.seed), data)
 	return data
 }
 

@@ -1,3 +1,6 @@
+// Package versuscp compares copies by transfer with `cp` plus `sync` on the same
+// file system: interleaved pairs, medians and their spread. It is a measuring
+// tool for this repository, run by its test (see versuscp_test.go).
 package versuscp
 
 import (
@@ -10,6 +13,7 @@ import (
 	"time"
 
 	"coffer/transfer"
+	"coffer/transfer/lab/workload"
 )
 
 // Container is an opened container of the caller.
@@ -22,7 +26,7 @@ type Container struct {
 type Config struct {
 	Dir       string // on the file system under test; emptied afterwards
 	Rounds    int    // interleaved pairs
-	Workloads []Workload
+	Workloads []workload.Workload
 	// Create makes and opens an empty container at path that can hold so many bytes.
 	Create func(path string, usableBytes int64) (Container, error)
 	// Open opens it again.
@@ -94,10 +98,10 @@ func Compare(ctx context.Context, c Config) ([]Result, error) {
 	return out, nil
 }
 
-func (c *Config) workload(ctx context.Context, w Workload) ([]Result, error) {
+func (c *Config) workload(ctx context.Context, w workload.Workload) ([]Result, error) {
 	src := filepath.Join(c.Dir, "src-"+w.Name)
 	defer os.RemoveAll(src)
-	if err := w.Make(src); err != nil {
+	if err := w.Make(ctx, src, nil); err != nil {
 		return nil, err
 	}
 	if err := syncDisk(ctx, c.Dir); err != nil {
@@ -143,7 +147,7 @@ func (l *leftovers) remove() {
 }
 
 // round makes one pair in and one pair out; who goes first alternates.
-func (c *Config) round(ctx context.Context, w Workload, src string, k int, left *leftovers, in, out *Result) error {
+func (c *Config) round(ctx context.Context, w workload.Workload, src string, k int, left *leftovers, in, out *Result) error {
 	at := func(name string) string { return filepath.Join(c.Dir, fmt.Sprintf("%s-%s-%d", name, w.Name, k)) }
 	plain, image := at("plain"), at("image")
 	defer left.done(plain)
@@ -228,7 +232,7 @@ func (c *Config) cp(ctx context.Context, from, to string) (time.Duration, error)
 }
 
 // ours is plan, copy and sync.
-func (c *Config) ours(ctx context.Context, from, to transfer.Place, w Workload) (time.Duration, error) {
+func (c *Config) ours(ctx context.Context, from, to transfer.Place, w workload.Workload) (time.Duration, error) {
 	start := time.Now()
 	plan, err := transfer.Job{Sources: []transfer.Place{from}, Destination: to, Workers: c.Workers}.Plan(ctx)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"coffer/container/secret"
 	"coffer/fat32"
 	"coffer/transfer"
+	"coffer/transfer/lab/workload"
 	"coffer/transfer/report"
 )
 
@@ -93,7 +94,7 @@ func dropCaches() error {
 }
 
 func TestVersusCp(t *testing.T) {
-	c := Config{Rounds: 1, Workloads: []Workload{Large(9 << 20), Nested(60, 6<<20), Small(200, 1024)}, DropCaches: func() error { return nil }, Dir: t.TempDir(), Workers: *workersFlag}
+	c := Config{Rounds: 1, Workloads: []workload.Workload{workload.Large(9 << 20), workload.Photos(60, 6<<20), workload.Small(200, 1024)}, DropCaches: func() error { return nil }, Dir: t.TempDir(), Workers: *workersFlag}
 	full := *dirFlag != ""
 	if full {
 		dir, err := os.MkdirTemp(*dirFlag, "versuscp")
@@ -102,7 +103,7 @@ func TestVersusCp(t *testing.T) {
 		}
 		defer os.RemoveAll(dir)
 		c.Dir, c.Rounds, c.DropCaches, c.Workloads, c.Log = dir, *roundsFlag, dropCaches, nil, t.Logf
-		for _, w := range []Workload{Large(658e6), Nested(2140, 667e6), Small(20000, 1000)} {
+		for _, w := range []workload.Workload{workload.Large(658e6), workload.Photos(2140, 667e6), workload.Small(20000, 1000)} {
 			if strings.Contains(","+*onlyFlag+",", ","+w.Name+",") {
 				c.Workloads = append(c.Workloads, w)
 			}
@@ -132,7 +133,7 @@ func TestQuantiles(t *testing.T) {
 	if quantile(v, 0) != 1 || quantile(v, 1) != 4 || quantile(nil, 0.5) != 0 {
 		t.Fatal("quantile")
 	}
-	w := Nested(2140, 667e6)
+	w := workload.Photos(2140, 667e6)
 	if n := w.Bytes(); len(w.Files) != 2140 || n < 666e6 || n > 667e6 {
 		t.Fatal(len(w.Files), n)
 	}

@@ -1,4 +1,6 @@
-package lab
+// Package workload holds the files that copies are measured with: the same bytes every time, which neither compression
+// nor deduplication makes smaller, or a folder of the user's own.
+package workload
 
 import (
 	"bufio"
@@ -15,13 +17,13 @@ import (
 type Workload struct {
 	Name  string // "a", "b": as the Private Disk test calls them
 	Title string // for headings: "[a] one file of 658 MB"
-	Files []WorkFile
+	Files []File
 	// Folder, when not "", is a folder of the user's own, copied as it is; Files then only tell what is in it.
 	Folder string
 }
 
-// WorkFile is one file of a workload.
-type WorkFile struct {
+// File is one file of a workload.
+type File struct {
 	Path      string // relative, with slashes
 	SizeBytes int64
 }
@@ -34,15 +36,15 @@ func (w Workload) Bytes() (n int64) {
 	return n
 }
 
-// LargeFile is workload [a]: one file.
-func LargeFile(sizeBytes int64) Workload {
-	return Workload{Name: "a", Title: "[a] one file of " + megabytes(sizeBytes), Files: []WorkFile{{"large file.iso", sizeBytes}}}
+// Large is workload [a]: one file.
+func Large(sizeBytes int64) Workload {
+	return Workload{Name: "a", Title: "[a] one file of " + Megabytes(sizeBytes), Files: []File{{"large file.iso", sizeBytes}}}
 }
 
-// PhotoArchive is workload [b]: files of very different sizes in nested folders, together totalBytes, but for rounding.
-func PhotoArchive(files int, totalBytes int64) Workload {
+// Photos is workload [b]: files of very different sizes in nested folders, together totalBytes, but for rounding.
+func Photos(files int, totalBytes int64) Workload {
 	r := rand.New(rand.NewPCG(2140, 667))
-	w := Workload{Name: "b", Title: fmt.Sprintf("[b] %d files in subfolders, %s", files, megabytes(totalBytes))}
+	w := Workload{Name: "b", Title: fmt.Sprintf("[b] %d files in subfolders, %s", files, Megabytes(totalBytes))}
 	weights, sum := make([]float64, files), 0.0
 	for i := range weights {
 		weights[i] = r.ExpFloat64() * r.ExpFloat64() // many small, few large
@@ -50,22 +52,22 @@ func PhotoArchive(files int, totalBytes int64) Workload {
 	}
 	for i, v := range weights {
 		path := fmt.Sprintf("folder %02d/sub %d/inner %d/file number %05d.dat", i/107, i/21%5, i/7%3, i)
-		w.Files = append(w.Files, WorkFile{path, int64(v / sum * float64(totalBytes))})
+		w.Files = append(w.Files, File{path, int64(v / sum * float64(totalBytes))})
 	}
 	return w
 }
 
-// SmallFiles is many files of one size in one folder.
-func SmallFiles(files int, sizeBytes int64) Workload {
+// Small is many files of one size in one folder.
+func Small(files int, sizeBytes int64) Workload {
 	w := Workload{Name: "small", Title: fmt.Sprintf("%d files of %d bytes", files, sizeBytes)}
 	for i := range files {
-		w.Files = append(w.Files, WorkFile{fmt.Sprintf("file%05d.txt", i), sizeBytes})
+		w.Files = append(w.Files, File{fmt.Sprintf("file%05d.txt", i), sizeBytes})
 	}
 	return w
 }
 
-// OwnFolder is a folder of the user's as a workload. Only what a copy takes is counted: regular files.
-func OwnFolder(ctx context.Context, folder string) (Workload, error) {
+// Own is a folder of the user's as a workload. Only what a copy takes is counted: regular files.
+func Own(ctx context.Context, folder string) (Workload, error) {
 	w := Workload{Name: "own", Folder: folder}
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil {
@@ -80,7 +82,7 @@ func OwnFolder(ctx context.Context, folder string) (Workload, error) {
 		}
 		relative, err := filepath.Rel(folder, path)
 		if err == nil {
-			w.Files = append(w.Files, WorkFile{filepath.ToSlash(relative), info.Size()})
+			w.Files = append(w.Files, File{filepath.ToSlash(relative), info.Size()})
 		}
 		return err
 	})
@@ -90,7 +92,7 @@ func OwnFolder(ctx context.Context, folder string) (Workload, error) {
 	if w.Bytes() == 0 {
 		return w, fmt.Errorf("look at the folder to copy: %s holds no bytes to copy", folder)
 	}
-	w.Title = fmt.Sprintf("your own folder, %d files, %s", len(w.Files), megabytes(w.Bytes()))
+	w.Title = fmt.Sprintf("your own folder, %d files, %s", len(w.Files), Megabytes(w.Bytes()))
 	return w, nil
 }
 
@@ -115,8 +117,8 @@ func (w Workload) Make(ctx context.Context, dir string, wrote func(n int64)) err
 	return nil
 }
 
-// noise is an endless stream of bytes that look random and are the same for the same seed.
-func noise(seed uint64) io.Reader {
+// Noise is an endless stream of bytes that look random and are the same for the same seed.
+func Noise(seed uint64) io.Reader {
 	key := [32]byte{'c', 'o', 'f', 'f', 'e', 'r', ' ', 'l', 'a', 'b'}
 	for i := range 8 {
 		key[24+i] = byte(seed >> (8 * i))
@@ -130,10 +132,10 @@ func writeNoise(ctx context.Context, path string, sizeBytes int64, seed uint64, 
 	if err != nil {
 		return err
 	}
-	from := io.LimitReader(bufio.NewReaderSize(noise(seed), workBlock), sizeBytes)
+	from := io.LimitReader(bufio.NewReaderSize(Noise(seed), blockBytes), sizeBytes)
 	for err == nil {
 		var n int64
-		n, err = io.CopyN(out, from, workBlock)
+		n, err = io.CopyN(out, from, blockBytes)
 		if wrote != nil && n > 0 {
 			wrote(n)
 		}
@@ -150,11 +152,11 @@ func writeNoise(ctx context.Context, path string, sizeBytes int64, seed uint64, 
 	return err
 }
 
-// workBlock is how much of a file is made at a time.
-const workBlock = 1 << 20
+// blockBytes is how much of a file is made at a time.
+const blockBytes = 1 << 20
 
-// megabytes writes a size for people; MB is 10^6 bytes.
-func megabytes(n int64) string {
+// Megabytes writes a size for people; MB is 10^6 bytes.
+func Megabytes(n int64) string {
 	switch {
 	case n >= 10e6:
 		return fmt.Sprintf("%.0f MB", float64(n)/1e6)
