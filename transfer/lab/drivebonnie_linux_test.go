@@ -63,14 +63,14 @@ func TestAgainstBonnie(t *testing.T) {
 	for pair := range *pairsFlag {
 		both := []func(){
 			func() {
-				for _, args := range [][]string{{"-f", "-s", "1024M", "-r", "512", "-n", "64:0:0:4"}, {"-s", "4M", "-r", "2", "-n", "0"}} {
+				for _, args := range [][]string{{"-f", "-s", "1024M", "-r", "512", "-n", "16"}, {"-s", "4M", "-r", "2", "-n", "0"}} {
 					for test, v := range bonnie(t, dir, args...) {
 						theirs[test] = append(theirs[test], v)
 					}
 				}
 			},
 			func() {
-				run := &driveRun{options: DriveOptions{Dir: dir, Rounds: 1, Scale: 1, SizeBytes: 1 << 30, Files: 64 << 10, Warm: true}, samples: map[string]map[string][]driveSample{}}
+				run := &driveRun{options: DriveOptions{Dir: dir, Rounds: 1, Scale: 1, SizeBytes: 1 << 30, Files: 16 << 10, Warm: true}, samples: map[string]map[string][]driveSample{}}
 				if err := run.prepare(); err != nil {
 					t.Fatal(err)
 				}

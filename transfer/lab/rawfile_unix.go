@@ -10,32 +10,6 @@ import (
 
 const runtimeWindows = false
 
-// writer is write(2) itself: what os.File adds to every call would be a part of what is measured.
-func writer(f *os.File) func([]byte) (int, error) {
-	fd := int(f.Fd())
-	return func(p []byte) (int, error) {
-		for {
-			n, err := unix.Write(fd, p)
-			if err != unix.EINTR {
-				return n, err
-			}
-		}
-	}
-}
-
-// reader is read(2) itself; no bytes and no error at the end of the file.
-func reader(f *os.File) func([]byte) (int, error) {
-	fd := int(f.Fd())
-	return func(p []byte) (int, error) {
-		for {
-			n, err := unix.Read(fd, p)
-			if err != unix.EINTR {
-				return max(n, 0), err
-			}
-		}
-	}
-}
-
 // openFolder is a folder by its descriptor: names in it are used as a program does that works in it. What package os adds
 // to every file, a look at its kind and the way to it from the root, would be a part of what is measured.
 type openFolder struct{ fd int }
