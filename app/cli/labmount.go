@@ -26,7 +26,8 @@ func (a *program) labMounter() (session.LabMounter, error) {
 
 // Mount unlocks the container at path.
 func (m labMounter) Mount(ctx context.Context, path, format, dir string, password *secret.Buffer) (session.LabDrive, error) {
-	settings := agent.Settings{Image: path, Named: filepath.Base(path), Format: format, Program: programVersion(), Slot: -1}
+	settings := agent.Settings{Image: path, Named: filepath.Base(path), Format: format, Program: programVersion(), Slot: -1,
+		Idle: agent.Duration(orphanTime)}
 	if runtime.GOOS != "windows" {
 		settings.MountPoint = filepath.Join(dir, "drive")
 		if err := os.MkdirAll(settings.MountPoint, 0o700); err != nil {
@@ -43,6 +44,9 @@ func (m labMounter) Mount(ctx context.Context, path, format, dir string, passwor
 	}
 	return &labDrive{entry}, nil
 }
+
+// orphanTime is how long a drive outlives an experiment that was killed outright.
+const orphanTime = 30 * time.Minute
 
 // labDrive is one of these drives.
 type labDrive struct{ entry agent.Entry }
