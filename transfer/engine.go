@@ -137,10 +137,16 @@ func (e *engine) failItem(i int32, reason string, err error) {
 	e.batch.settled(i, false)
 }
 
-// openInput opens the source of an item: one file, or parts to join.
+// openInput opens the source of an item, which is timed from then on.
 func (e *engine) openInput(i int32) (input, node, error) {
 	e.clock.enter(doingRead)
-	defer e.clock.leave(doingRead)
+	src, n, err := e.openUntimed(i)
+	e.clock.leave(doingRead)
+	return timedInput{src, e.clock}, n, err
+}
+
+// openUntimed opens the source of an item: one file, or parts to join.
+func (e *engine) openUntimed(i int32) (input, node, error) {
 	var src input
 	var n node
 	t := e.plan.sourceTree(i)
@@ -166,7 +172,7 @@ func (e *engine) openInput(i int32) (input, node, error) {
 		src.Close()
 		return nil, node{}, fileFailed(ReasonTooBig, fmt.Errorf("it grew to %d bytes since the scan", n.size))
 	}
-	return timedInput{src, e.clock}, n, nil
+	return src, n, nil
 }
 
 // unchanged tells whether a file still has the size and time it had.
