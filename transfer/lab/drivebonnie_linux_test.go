@@ -46,7 +46,8 @@ func bonnie(t *testing.T, dir string, args ...string) map[string]float64 {
 }
 
 // TestAgainstBonnie runs bonnie++ and the drive experiment in turn in one folder. The medians of the large file must
-// agree within 10 %; those of single bytes and of many files are told: on a disk they vary several times over.
+// agree within 10 %; those of single bytes and of many files are told: the kernel takes a tenth longer for single bytes of a
+// process with threads, and making files on a disk varies several times over.
 func TestAgainstBonnie(t *testing.T) {
 	if *bonnieFlag == "" { // that the columns are where they are thought to be is checked always
 		if got := bonnie(t, t.TempDir(), "-s", "2M", "-r", "1", "-n", "1"); got[testPutChar] == 0 {
@@ -94,6 +95,9 @@ func TestAgainstBonnie(t *testing.T) {
 		}
 		ratio := here.Median / there.Median
 		t.Logf("%-28s bonnie++ %9.0f (%.0f to %.0f, %d)  coffer %9.0f (%.0f to %.0f)  ratio %.2f", test.name, there.Median, there.Q1, there.Q3, there.Rounds, here.Median, here.Q1, here.Q3, ratio)
+		if there.Rounds < *pairsFlag {
+			continue // bonnie++ tells the slow ones only, those over half a second
+		}
 		if large := test.name == testWrite || test.name == testRewrite || test.name == testRead; large && (ratio < 0.9 || ratio > 1.1) {
 			t.Errorf("%s differs by more than 10 %%", test.name)
 		}
