@@ -17,6 +17,12 @@ const (
 	// dropBytes is how much is dropped at a time, and how much behind the reader
 	// stays.
 	dropBytes = 8 << 20
+	// aheadAfter is how much must have been read in sequence before the host is
+	// asked to read ahead, and aheadBytes how far. The host would read ahead by itself,
+	// but less, and a reader of many small files that lie one behind the other waits for
+	// the disk at the beginning of each.
+	aheadAfter = 128 << 10
+	aheadBytes = 1 << 20
 	// maxStreams is how many sequential streams are followed at once in each
 	// direction.
 	maxStreams = 4
@@ -36,6 +42,7 @@ type stream struct {
 	start int64 // first byte of the sequence
 	next  int64 // where it goes on
 	done  int64 // up to where a hint was given
+	ahead int64 // up to where the host was asked to read ahead
 }
 
 // hints watches the requests of a volume, recognises sequences and gives the
@@ -117,6 +124,10 @@ func (h *hints) read(off, n int64) {
 	defer h.mu.Unlock()
 	h.reads = follow(h.reads, off, n)
 	s := &h.reads[len(h.reads)-1]
+	if from := max(s.ahead, s.next); s.next-s.start >= aheadAfter && s.next+aheadBytes-from >= aheadBytes/2 {
+		s.ahead = s.next + aheadBytes
+		h.give(h.dev.Prefetch, from, s.ahead-from)
+	}
 	if s.next-s.start < dropAfter {
 		s.done = s.next - dropBytes
 		return

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -246,6 +247,9 @@ func (fs *FS) stat(n Node) (fat32.Info, error) {
 	return info, err
 }
 
+// fatEntries holds room for what fat32 lists: folders are mostly small, and asked for many entries at once.
+var fatEntries = sync.Pool{New: func() any { return new([]fat32.Entry) }}
+
 // List appends up to most entries of dir to buf, from position from on: 0 at first, then Entry.Next
 // of the last one. With hold, every entry comes with a reference. Fewer than most mean that the end was
 // reached.
@@ -256,7 +260,13 @@ func (fs *FS) List(buf []Entry, dir Node, from, most int, hold bool) ([]Entry, e
 	if dir.lit != nil || from >= litterPosition {
 		return fs.litter.list(buf, dir, from, most, hold), nil
 	}
-	list, err := dir.fat.List(make([]fat32.Entry, 0, most), from, most, hold)
+	room := fatEntries.Get().(*[]fat32.Entry)
+	list, err := dir.fat.List((*room)[:0], from, most, hold)
+	defer func() {
+		clear(list)
+		*room = list
+		fatEntries.Put(room)
+	}()
 	for i := range list {
 		fs.fix(&list[i].Info)
 		buf = append(buf, Entry{Info: list[i].Info, Next: list[i].Next, Node: Node{fat: list[i].Ref}})

@@ -5,6 +5,7 @@ package vfs
 import (
 	"errors"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
@@ -373,17 +374,38 @@ func (f *fuseFS) Readlink(_ unused, _ *fuse.InHeader) ([]byte, fuse.Status) {
 	return nil, fuse.EINVAL
 }
 
+// readBuffers holds buffers of requestBytes for what is on its way to the kernel. The buffers of go-fuse are kept by size in
+// pages, and the ends of files have all sizes: most would be new, cold memory.
+var readBuffers = sync.Pool{New: func() any { return new([requestBytes]byte) }}
+
+// readAnswer is what was read, in a buffer that goes back when it has been sent.
+type readAnswer struct {
+	buf *[requestBytes]byte
+	n   int
+}
+
+// Bytes implements fuse.ReadResult.
+func (r readAnswer) Bytes([]byte) ([]byte, fuse.Status) { return r.buf[:r.n], fuse.OK }
+
+// Size implements fuse.ReadResult.
+func (r readAnswer) Size() int { return r.n }
+
+// Done implements fuse.ReadResult.
+func (r readAnswer) Done() { readBuffers.Put(r.buf) }
+
 // Read reads from an open file.
-func (f *fuseFS) Read(_ unused, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
+func (f *fuseFS) Read(_ unused, in *fuse.ReadIn, _ []byte) (fuse.ReadResult, fuse.Status) {
 	h, err := f.fs.Handle(in.Fh)
 	if err != nil {
 		return nil, status(err)
 	}
-	n, err := f.fs.Read(h, buf[:min(len(buf), int(in.Size))], int64(in.Offset))
-	if err != nil && n == 0 {
+	answer := readAnswer{buf: readBuffers.Get().(*[requestBytes]byte)}
+	answer.n, err = f.fs.Read(h, answer.buf[:min(requestBytes, int(in.Size))], int64(in.Offset))
+	if err != nil && answer.n == 0 {
+		answer.Done()
 		return nil, status(err)
 	}
-	return fuse.ReadResultData(buf[:n]), fuse.OK
+	return answer, fuse.OK
 }
 
 // Write writes to an open file.

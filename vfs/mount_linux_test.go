@@ -122,8 +122,9 @@ func TestDefaultPoint(t *testing.T) {
 func TestBusy(t *testing.T) {
 	v, _ := newVolume(t, 32<<20)
 	m := mustMount(t, v, filepath.Join(t.TempDir(), "drive"), Options{})
-	holder := exec.Command(fattest.Tool(t, "sh", "dash"), "-c", "exec 3>held; echo ready >&3; echo up; read x; echo more >&3; echo rc=$?")
-	holder.Dir = m.Point()
+	// It goes to the drive by itself: a new process that does so before it runs its program holds a thread of this one, which
+	// serves the drive.
+	holder := exec.Command(fattest.Tool(t, "sh", "dash"), "-c", `cd "$0"; exec 3>held; echo ready >&3; echo up; read x; echo more >&3; echo rc=$?`, m.Point())
 	in, err := holder.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -106,6 +106,7 @@ func Serve(ctx context.Context, s Settings, credential *session.Credential, h Ho
 	h.Log("unlocked", nil)
 	// The credential, what deriving the key took, and what opening the file system left behind: gone.
 	debug.FreeOSMemory()
+	collectSeldom()
 	return c.serve(ctx)
 }
 
