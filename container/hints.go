@@ -79,12 +79,14 @@ func (h *hints) stop() {
 	h.stopped.Wait()
 }
 
-// give passes a hint on, or drops it if too many wait. Errors of hints mean
-// nothing: the host need not follow them.
-func (h *hints) give(call func(off, n int64) error, off, n int64) {
+// give passes a hint on, and reports false if too many wait. Errors of hints
+// mean nothing: the host need not follow them.
+func (h *hints) give(call func(off, n int64) error, off, n int64) bool {
 	select {
 	case h.jobs <- func() { _ = call(h.base+off, n) }:
+		return true
 	default:
+		return false
 	}
 }
 
@@ -125,15 +127,15 @@ func (h *hints) read(off, n int64) {
 	h.reads = follow(h.reads, off, n)
 	s := &h.reads[len(h.reads)-1]
 	if from := max(s.ahead, s.next); s.next-s.start >= aheadAfter && s.next+aheadBytes-from >= aheadBytes/2 {
-		s.ahead = s.next + aheadBytes
-		h.give(h.dev.Prefetch, from, s.ahead-from)
+		if to := s.next + aheadBytes; h.give(h.dev.Prefetch, from, to-from) {
+			s.ahead = to
+		}
 	}
 	if s.next-s.start < dropAfter {
 		s.done = s.next - dropBytes
 		return
 	}
-	if n := s.next - dropBytes - s.done; n >= dropBytes {
-		h.give(h.dev.DropCache, s.done, n)
+	if n := s.next - dropBytes - s.done; n >= dropBytes && h.give(h.dev.DropCache, s.done, n) {
 		s.done += n
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -302,6 +301,42 @@ func TestSyncGroup(t *testing.T) {
 	}
 }
 
+// settle waits until all hints have been given.
+func settle(h *hints) {
+	done := make(chan struct{})
+	h.jobs <- func() { close(done) }
+	<-done
+}
+
+// TestReadAhead: the host is asked to read ahead of a sequential reader, without gaps and not too far, and not of
+// one that jumps.
+func TestReadAhead(t *testing.T) {
+	const base, step, length = 1 << 20, 64 << 10, 8 << 20
+	r := new(recorder)
+	h := newHints(r, base)
+	for off := int64(0); off < length; off += step {
+		before := len(r.ahead)
+		h.read(off, step)
+		h.read(off*7%(1<<30)+9<<30, 4096)
+		settle(h)
+		if next := base + off + step; len(r.ahead) > before {
+			last := r.ahead[len(r.ahead)-1]
+			if end := last[0] + last[1]; end != next+aheadBytes {
+				t.Errorf("at %d the host reads up to %d", next, end)
+			}
+		}
+	}
+	h.stop()
+	if len(r.ahead) < length/aheadBytes || r.ahead[0][0] != base+aheadAfter {
+		t.Fatalf("%v", r.ahead)
+	}
+	for i, a := range r.ahead[1:] {
+		if before := r.ahead[i]; a[0] != before[0]+before[1] {
+			t.Errorf("%v then %v", before, a)
+		}
+	}
+}
+
 // TestFollow: streams are recognised among each other.
 func TestFollow(t *testing.T) {
 	var s []stream
@@ -321,10 +356,13 @@ func TestFollow(t *testing.T) {
 }
 
 // recorder notes the hints it is given.
-type recorder struct{ dropped [][2]int64 }
+type recorder struct{ dropped, ahead [][2]int64 }
 
 func (r *recorder) StartWriteback(int64, int64) error { return nil }
-func (r *recorder) Prefetch(int64, int64) error       { return nil }
+func (r *recorder) Prefetch(off, n int64) error {
+	r.ahead = append(r.ahead, [2]int64{off, n})
+	return nil
+}
 func (r *recorder) DropCache(off, n int64) error {
 	r.dropped = append(r.dropped, [2]int64{off, n})
 	return nil
@@ -340,9 +378,7 @@ func TestDropBehind(t *testing.T) {
 		for off := int64(0); off < length; off += step {
 			h.read(5<<30+off, step)
 			h.read(off*7%(1<<30)+9<<30, 4096) // somebody else, here and there
-		}
-		for len(h.jobs) > 0 {
-			runtime.Gosched()
+			settle(h)
 		}
 		h.stop()
 		if length < dropAfter {
