@@ -5,7 +5,6 @@ package vfs
 import (
 	"errors"
 	"os"
-	"sync"
 	"syscall"
 	"time"
 
@@ -374,38 +373,18 @@ func (f *fuseFS) Readlink(_ unused, _ *fuse.InHeader) ([]byte, fuse.Status) {
 	return nil, fuse.EINVAL
 }
 
-// readBuffers holds buffers of requestBytes for what is on its way to the kernel. The buffers of go-fuse are kept by size in
-// pages, and the ends of files have all sizes: most would be new, cold memory.
-var readBuffers = sync.Pool{New: func() any { return new([requestBytes]byte) }}
-
-// readAnswer is what was read, in a buffer that goes back when it has been sent.
-type readAnswer struct {
-	buf *[requestBytes]byte
-	n   int
-}
-
-// Bytes implements fuse.ReadResult.
-func (r readAnswer) Bytes([]byte) ([]byte, fuse.Status) { return r.buf[:r.n], fuse.OK }
-
-// Size implements fuse.ReadResult.
-func (r readAnswer) Size() int { return r.n }
-
-// Done implements fuse.ReadResult.
-func (r readAnswer) Done() { readBuffers.Put(r.buf) }
-
-// Read reads from an open file.
-func (f *fuseFS) Read(_ unused, in *fuse.ReadIn, _ []byte) (fuse.ReadResult, fuse.Status) {
+// Read reads from an open file. The answer is in buf: go-fuse is done with an answer's own buffer only after it has been
+// sent, but says so before.
+func (f *fuseFS) Read(_ unused, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
 	h, err := f.fs.Handle(in.Fh)
 	if err != nil {
 		return nil, status(err)
 	}
-	answer := readAnswer{buf: readBuffers.Get().(*[requestBytes]byte)}
-	answer.n, err = f.fs.Read(h, answer.buf[:min(requestBytes, int(in.Size))], int64(in.Offset))
-	if err != nil && answer.n == 0 {
-		answer.Done()
+	n, err := f.fs.Read(h, buf[:min(len(buf), int(in.Size))], int64(in.Offset))
+	if err != nil && n == 0 {
 		return nil, status(err)
 	}
-	return answer, fuse.OK
+	return fuse.ReadResultData(buf[:n]), fuse.OK
 }
 
 // Write writes to an open file.
