@@ -8,7 +8,7 @@ import "runtime/debug"
 // idle for a while (watchOver).
 const (
 	garbagePercent = 300
-	garbageLimit   = 128 << 20 // bytes in all, from where on garbage is collected earlier
+	garbageLimit   = 192 << 20 // bytes in all, from where on garbage is collected earlier
 )
 
 // collectSeldom is called once a drive is served.
