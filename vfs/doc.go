@@ -13,9 +13,8 @@
 //   - Where the system's cache of names tells upper from lower case (Linux,
 //     FreeBSD), only the stored spelling of a name is found; creating a name that
 //     differs in case only meets what is there. Elsewhere case is ignored.
-//   - The system caches names and attributes for long, because every change that does
-//     not come through the mount is told to it (Mount.Changed). That a name is absent it
-//     keeps for a second on Linux (docs/adr-0001), elsewhere not at all.
+//   - Negative answers are never cached by the system; positive ones for long, because
+//     every change that does not come through the mount is told to it (Mount.Changed).
 //   - Times are rounded when they are set.
 //   - Writes go down at once, so there is nothing to do when a file is closed.
 //     Sync returns when everything is durable.

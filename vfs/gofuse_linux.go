@@ -19,11 +19,6 @@ const rootNode = fuse.FUSE_ROOT_ID
 // validity is how long the kernel may keep names and attributes: what changes without it is told to it.
 const validity = 24 * time.Hour
 
-// absence is how long the kernel may keep that a name does not exist. What makes the name exist comes through the kernel or
-// is told to it, so this could be as long; a second is what saves the requests: programs look whether a file is there
-// directly before they make it, and compilers look for the same names in many folders.
-const absence = time.Second
-
 // blockBytes is what programs are told to read and write at once.
 const blockBytes = 1 << 20
 
@@ -107,11 +102,6 @@ func (f *fuseFS) Lookup(_ unused, in *fuse.InHeader, name string, out *fuse.Entr
 		return code
 	}
 	n, info, err := f.fs.Lookup(dir, name)
-	if errors.Is(err, fat32.ErrNotExist) {
-		*out = fuse.EntryOut{} // node 0: nothing has this name
-		out.SetEntryTimeout(absence)
-		return fuse.OK
-	}
 	if err != nil {
 		return status(err)
 	}
