@@ -20,7 +20,7 @@ const (
 	// aheadAfter is how much must have been read in sequence before the host is
 	// asked to read ahead, and aheadBytes how far. The host would read ahead by itself,
 	// but less, and a reader of many small files that lie one behind the other waits for
-	// the disk at the beginning of each.
+	// the disk at the beginning of each. Who reads as much at once needs no help.
 	aheadAfter = 128 << 10
 	aheadBytes = 1 << 20
 	// maxStreams is how many sequential streams are followed at once in each
@@ -126,7 +126,7 @@ func (h *hints) read(off, n int64) {
 	defer h.mu.Unlock()
 	h.reads = follow(h.reads, off, n)
 	s := &h.reads[len(h.reads)-1]
-	if from := max(s.ahead, s.next); s.next-s.start >= aheadAfter && s.next+aheadBytes-from >= aheadBytes/2 {
+	if from := max(s.ahead, s.next); n < aheadBytes && s.next-s.start >= aheadAfter && s.next+aheadBytes-from >= aheadBytes/2 {
 		if to := s.next + aheadBytes; h.give(h.dev.Prefetch, from, to-from) {
 			s.ahead = to
 		}
