@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"coffer/app/agent/registry"
+	"coffer/app/agent/socket"
+	"coffer/app/protocol"
 	"coffer/app/session"
 )
 
@@ -33,20 +35,9 @@ func newClient(r registry.Registry, e Entry) *Client {
 // Entry is the container as the registry has it.
 func (c *Client) Entry() Entry { return c.entry }
 
-// dial connects to the agent and makes sure that it belongs to this user.
-func (c *Client) dial(ctx context.Context, _, _ string) (conn net.Conn, err error) {
-	err = registry.AtShortPath(c.registry.Socket(c.entry.ID), func(short string) (err error) {
-		conn, err = (&net.Dialer{}).DialContext(ctx, "unix", short)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	if p, err := peerOf(conn); err != nil || !p.own {
-		_ = conn.Close()
-		return nil, errors.Join(errors.New("the agent belongs to another user"), err)
-	}
-	return conn, nil
+// dial connects to the agent.
+func (c *Client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	return socket.Dial(ctx, c.registry.Socket(c.entry.ID))
 }
 
 // open makes a request and returns the body of its answer, which the caller closes. A refusal of the agent is the error.
@@ -68,12 +59,12 @@ func (c *Client) open(ctx context.Context, path string, in any) (io.ReadCloser, 
 		return answer.Body, nil
 	}
 	defer answer.Body.Close()
-	var refused failure
+	var refused protocol.Failure
 	if err := json.NewDecoder(io.LimitReader(answer.Body, maxEventBytes)).Decode(&refused); err != nil || refused.Error.Sentence == "" {
 		return nil, &session.Error{What: "ask the agent of " + c.entry.Image, Err: fmt.Errorf("it does not know %s (%s)", path, answer.Status),
 			Hint: "it may be of another version: lock the container and unlock it again"}
 	}
-	if answer.Header.Get(endsHeader) != "" {
+	if answer.Header.Get(protocol.EndsHeader) != "" {
 		return nil, &endsError{asError(refused.Error)}
 	}
 	return nil, asError(refused.Error)
@@ -118,7 +109,7 @@ const endPatience = 5 * time.Second
 // Lock locks the container and returns when everything is written down, the drive is gone and the process that held the
 // key has ended. Without force it fails with exit code 5 when a program is in the way; the error names it.
 func (c *Client) Lock(ctx context.Context, force bool) error {
-	err := c.call(ctx, "/v1/lock", lockRequest{Force: force}, nil)
+	err := c.call(ctx, "/v1/lock", protocol.LockRequest{Force: force}, nil)
 	var ends *endsError
 	if err != nil && !errors.As(err, &ends) {
 		return err

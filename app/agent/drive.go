@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"coffer/app/config"
+	"coffer/app/protocol"
 	"coffer/app/session"
 	"coffer/vfs"
 )
@@ -154,14 +155,8 @@ func (c *core) unmount(ctx context.Context, force bool) error {
 	return problem
 }
 
-// User is a program that uses a drive.
-type User struct {
-	PID     int    `json:"pid"`     // 0 when not known
-	Program string `json:"program"` // "" when not known
-	Path    string `json:"path"`    // what it uses
-	Write   bool   `json:"write"`   // it may write there
-	WorksIn bool   `json:"worksIn"` // the path is a folder that is its working directory
-}
+// User is a program that uses the drive.
+type User = protocol.User
 
 // users are the programs that use the drive.
 func (c *core) users() []User {

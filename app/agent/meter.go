@@ -3,15 +3,12 @@ package agent
 import (
 	"sync"
 	"time"
+
+	"coffer/app/protocol"
 )
 
-// Traffic is what has passed some place since the container was unlocked, and how fast it passes now.
-type Traffic struct {
-	BytesRead    int64   `json:"bytesRead"`
-	BytesWritten int64   `json:"bytesWritten"`
-	ReadRate     float64 `json:"readRate"`  // bytes per second, over the last seconds
-	WriteRate    float64 `json:"writeRate"` // bytes per second
-}
+// Traffic is what has passed some place, and how fast it passes now.
+type Traffic = protocol.Traffic
 
 // counts are the counters of both places at one moment.
 type counts struct {

@@ -18,6 +18,7 @@ import (
 
 	"coffer/app/agent/operations"
 	"coffer/app/agent/registry"
+	"coffer/app/agent/socket"
 	"coffer/app/session"
 	"coffer/transfer"
 	"coffer/vfs"
@@ -102,15 +103,15 @@ func lend(h http.Handler) (peer string, stop func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	for _, socket := range left {
-		if conn, err := net.Dial("unix", socket); err == nil {
+	for _, abandoned := range left {
+		if conn, err := net.Dial("unix", abandoned); err == nil {
 			_ = conn.Close()
 		} else if errors.Is(err, syscall.ECONNREFUSED) {
-			_ = os.Remove(socket)
+			_ = os.Remove(abandoned)
 		}
 	}
 	peer = lendPrefix + strings.ToLower(rand.Text())
-	listener, err := listen(r.Socket(peer))
+	listener, err := socket.Listen(r.Socket(peer))
 	if err != nil {
 		return "", nil, &session.Error{What: "copy", Err: fmt.Errorf("make a socket: %w", err)}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"coffer/app/agent/registry"
+	"coffer/app/agent/socket"
 	"coffer/app/session"
 )
 
@@ -137,7 +138,7 @@ func start(ctx context.Context, s Settings, credential *session.Credential, h Ho
 		return nil, errors.Join(s.asNamed(err), c.release())
 	}
 	credential.Destroy()
-	if c.listener, err = listen(c.claim.Socket()); err != nil {
+	if c.listener, err = socket.Listen(c.claim.Socket()); err != nil {
 		err = &session.Error{What: "unlock " + s.Named, Err: fmt.Errorf("make the control socket: %w", err)}
 		return nil, errors.Join(err, c.close(), c.release())
 	}
@@ -251,7 +252,7 @@ func (c *core) heal() {
 	if err != nil || there {
 		return
 	}
-	listener, err := listen(c.claim.Socket())
+	listener, err := socket.Listen(c.claim.Socket())
 	if err != nil {
 		c.log("restore the control socket", err)
 		return

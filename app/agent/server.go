@@ -3,74 +3,30 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log"
 	"net"
 	"net/http"
-	"os"
 	"path"
 	"time"
 
-	"coffer/app/agent/registry"
+	"coffer/app/agent/socket"
 	"coffer/app/logging"
+	"coffer/app/protocol"
 	"coffer/app/session"
 )
 
 // maxRequestBytes bounds the JSON body of a request; it can hold many paths.
 const maxRequestBytes = 64 << 20
 
-// listen makes the control socket, for its owner only.
-func listen(socket string) (net.Listener, error) {
-	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
-	var listener net.Listener
-	err := registry.AtShortPath(socket, func(short string) (err error) {
-		listener, err = net.Listen("unix", short)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	listener.(*net.UnixListener).SetUnlinkOnClose(false) // the registry removes it
-	if err := os.Chmod(socket, 0o600); err != nil {
-		return nil, errors.Join(err, listener.Close())
-	}
-	return ownListener{listener}, nil
-}
-
-// ownListener accepts connections of this user only. The folder keeps others out; this is the second lock on the door.
-type ownListener struct{ net.Listener }
-
-// Accept passes over connections of other users.
-func (l ownListener) Accept() (net.Conn, error) {
-	for {
-		conn, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		if peer, err := peerOf(conn); err == nil && peer.own {
-			return conn, nil
-		}
-		_ = conn.Close()
-	}
-}
-
-// peer is the process at the other end of a connection.
-type peer struct {
-	pid int  // 0 when the system does not tell
-	own bool // it belongs to this user
-}
-
 // peerKey is the key of the peer in the context of a request.
 type peerKey struct{}
 
 // peerPID is the process that makes a request, 0 when not known.
 func peerPID(ctx context.Context) int {
-	p, _ := ctx.Value(peerKey{}).(peer)
-	return p.pid
+	p, _ := ctx.Value(peerKey{}).(socket.Peer)
+	return p.PID
 }
 
 // server makes the server of the control socket.
@@ -85,7 +41,7 @@ func (c *core) server() *http.Server {
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          log.New(io.Discard, "", 0), // it would name paths
 		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
-			p, _ := peerOf(conn)
+			p, _ := socket.PeerOf(conn)
 			return context.WithValue(ctx, peerKey{}, p)
 		},
 	}
@@ -148,16 +104,11 @@ func (a *answering) Write(p []byte) (int, error) {
 // Unwrap lets http.ResponseController reach what is below.
 func (a *answering) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// failure is the body of an answer that is not 200.
-type failure struct {
-	Error session.Problem `json:"error"`
-}
-
 // refuse answers with an error as the command line explains it.
 func refuse(w http.ResponseWriter, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusConflict)
-	_ = json.NewEncoder(w).Encode(failure{session.Explain(err)}) // the client may have gone
+	_ = json.NewEncoder(w).Encode(protocol.Failure{Error: session.Explain(err)}) // the client may have gone
 }
 
 // reply answers with a value.

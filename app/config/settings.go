@@ -176,20 +176,24 @@ func Save(path string, s Settings) error {
 	if err != nil {
 		return fmt.Errorf("encode settings: %w", err)
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(path), ".settings-*")
-	if err != nil {
-		return fmt.Errorf("save settings: %w", err)
-	}
-	defer os.Remove(temporary.Name())
-	_, err = temporary.Write(append(raw, '\n'))
-	err = errors.Join(err, temporary.Sync(), temporary.Close())
-	if err != nil {
-		return fmt.Errorf("save settings: %w", err)
-	}
-	if err := os.Rename(temporary.Name(), path); err != nil {
+	if err := replaceFile(path, append(raw, '\n')); err != nil {
 		return fmt.Errorf("save settings: %w", err)
 	}
 	return nil
+}
+
+// replaceFile replaces path by data, for its owner only, in one step.
+func replaceFile(path string, data []byte) error {
+	temporary, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temporary.Name())
+	_, err = temporary.Write(data)
+	if err := errors.Join(err, temporary.Sync(), temporary.Close()); err != nil {
+		return err
+	}
+	return os.Rename(temporary.Name(), path)
 }
 
 // Duration is a time.Duration that reads and writes as text ("1s", "250ms") in the settings file.

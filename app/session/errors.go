@@ -47,13 +47,6 @@ func withoutObject(object, why string) string {
 // Unwrap gives the reason.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Problem is an error as a person is told it.
-type Problem struct {
-	Sentence string   `json:"message"`        // "open photos.img: wrong password or key"
-	Hint     string   `json:"hint,omitempty"` // what to do
-	Code     ExitCode `json:"exitCode"`
-}
-
 // wrap says what failed on which object unless the error already does. nil stays nil.
 func wrap(what string, err error) error {
 	if err == nil {

@@ -1,38 +1,49 @@
 package session
 
+import "coffer/app/protocol"
+
+// What is said to the one who asked; see package protocol.
+type (
+	Event    = protocol.Event
+	Problem  = protocol.Problem
+	ExitCode = protocol.ExitCode
+	Entry    = protocol.Entry
+)
+
 // Kinds of events of long work.
 const (
-	EventProgress = "progress" // how far a stage is
-	EventStage    = "stage"    // a stage begins
-	EventDurable  = "durable"  // everything up to Through is safely down
-	EventFailed   = "file-failed"
-	EventNote     = "note"    // something a person should know, in Detail
-	EventWarning  = "warning" // something that should have happened beside the work did not, in Detail
+	EventProgress = protocol.EventProgress
+	EventStage    = protocol.EventStage
+	EventDurable  = protocol.EventDurable
+	EventFailed   = protocol.EventFailed
+	EventNote     = protocol.EventNote
+	EventWarning  = protocol.EventWarning
 )
 
 // Units of Done and Total.
 const (
-	UnitBytes    = "bytes"
-	UnitClusters = "clusters"
-	UnitFiles    = "files"
-	// UnitMeasurements is that of experiments which take time rather than bytes.
-	UnitMeasurements = "measurements"
+	UnitBytes        = protocol.UnitBytes
+	UnitClusters     = protocol.UnitClusters
+	UnitFiles        = protocol.UnitFiles
+	UnitMeasurements = protocol.UnitMeasurements
 )
 
-// Event is one sign of life of long work. As JSON it is one line on stderr; its field names are stable.
-type Event struct {
-	Kind    string `json:"event"`
-	Stage   string `json:"stage,omitempty"` // "scan", "copy", "sync", "verify", "check", ...
-	Done    int64  `json:"done,omitempty"`  // in Unit
-	Total   int64  `json:"total,omitempty"` // in Unit; 0 when not known
-	Unit    string `json:"unit,omitempty"`
-	Files   int64  `json:"files,omitempty"`   // durable: files safely down so far
-	Bytes   int64  `json:"bytes,omitempty"`   // durable: bytes safely down so far
-	Through string `json:"through,omitempty"` // durable: the last file of the batch
-	Name    string `json:"name,omitempty"`    // file-failed
-	Reason  string `json:"reason,omitempty"`  // file-failed: reason code
-	Detail  string `json:"detail,omitempty"`  // file-failed, note, warning: for people
-}
+// The exit codes.
+const (
+	Done         = protocol.Done
+	Failed       = protocol.Failed
+	Usage        = protocol.Usage
+	WrongKey     = protocol.WrongKey
+	Damaged      = protocol.Damaged
+	InUse        = protocol.InUse
+	NoSpace      = protocol.NoSpace
+	Unsupported  = protocol.Unsupported
+	Integrity    = protocol.Integrity
+	Partly       = protocol.Partly
+	NoMount      = protocol.NoMount
+	NoCredential = protocol.NoCredential
+	Interrupted  = protocol.Interrupted
+)
 
 // Reporter receives events; it may be called from several goroutines and must not block for long. nil: nobody listens.
 type Reporter func(Event)

@@ -6,21 +6,9 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"time"
 
 	"coffer/fat32"
 )
-
-// Entry is one file or folder inside, as `ls` shows it.
-type Entry struct {
-	Path      string    `json:"path"`
-	Folder    bool      `json:"folder"`
-	SizeBytes int64     `json:"size"`
-	Modified  time.Time `json:"modified"`
-	ReadOnly  bool      `json:"readOnly,omitempty"`
-	Hidden    bool      `json:"hidden,omitempty"`
-	System    bool      `json:"system,omitempty"`
-}
 
 // maxDepth bounds walks. Windows cannot reach deeper than 130 folders; a crafted volume could be deeper.
 const maxDepth = 1000

@@ -2,20 +2,20 @@ package operations
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
+	"coffer/app/protocol"
 	"coffer/app/session"
 )
 
 // Prefix is where the operations are on the control socket.
-const Prefix = "/v1/op/"
+const Prefix = protocol.OperationsPrefix
 
 // Kinds of lines beside the events of package session.
 const (
-	lineJob   = "job"   // first: the number by which the request can be cancelled
-	lineEntry = "entry" // one entry of a listing
-	lineEnd   = "end"   // last: result, problem or both
+	lineJob   = protocol.LineJob
+	lineEntry = protocol.LineEntry
+	lineEnd   = protocol.LineEnd
 )
 
 // Headers and trailers of answers that are plain bytes.
@@ -26,15 +26,9 @@ const (
 )
 
 // line is one line of an answer.
-type line struct {
-	session.Event
-	Job     uint64           `json:"job,omitempty"`
-	Entry   *session.Entry   `json:"entry,omitempty"`
-	Result  json.RawMessage  `json:"result,omitempty"`
-	Problem *session.Problem `json:"problem,omitempty"`
-}
+type line = protocol.Line
 
-// Request is what every operation takes; each looks at what concerns it.
+// request is what every operation takes; each looks at what concerns it.
 type request struct {
 	Image     string          `json:"image"` // the container as the person named it: for messages only
 	Path      string          `json:"path,omitempty"`

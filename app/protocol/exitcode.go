@@ -1,4 +1,4 @@
-package session
+package protocol
 
 // ExitCode is the result of a command: a stable interface, never reused for something else.
 type ExitCode int

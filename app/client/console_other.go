@@ -1,0 +1,7 @@
+//go:build !windows
+
+package client
+
+import "os/exec"
+
+func hideConsole(*exec.Cmd) {}
