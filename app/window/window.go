@@ -50,6 +50,7 @@ func Main(arguments []string, errors io.Writer) int {
 		ui.ShowError(w.window, err)
 	}
 	go known.Run(ctx)
+	go w.watcher.Run(ctx)
 	w.openAll(arguments)
 	w.window.ShowAndRun()
 	return int(protocol.Done)
@@ -60,6 +61,7 @@ type window struct {
 	app     fyne.App
 	window  fyne.Window
 	deps    *ui.Deps
+	watcher *transfers.Watcher
 	screens []ui.Screen
 	rail    *widget.List
 	stage   *fyne.Container
@@ -71,7 +73,8 @@ type window struct {
 func newWindow(_ context.Context, application fyne.App, d *ui.Deps) *window {
 	w := &window{app: application, window: application.NewWindow("Coffer"), deps: d, page: -1}
 	d.Shell = w
-	w.screens = []ui.Screen{home.New(d), files.New(d), transfers.New(d), lab.New(d), health.New(d), settings.New(d)}
+	w.watcher = transfers.NewWatcher(d)
+	w.screens = []ui.Screen{home.New(d), files.New(d), transfers.New(d, w.watcher), lab.New(d), health.New(d), settings.New(d)}
 	w.stage = container.NewStack()
 	w.rail = w.newRail()
 	w.window.SetContent(container.NewBorder(nil, nil, container.NewStack(w.rail), nil, w.stage))

@@ -10,13 +10,14 @@ import (
 
 // Screen is the screen. Make it with New.
 type Screen struct {
-	deps   *ui.Deps
-	object fyne.CanvasObject
+	deps    *ui.Deps
+	watcher *Watcher
+	object  fyne.CanvasObject
 }
 
-// New makes the screen.
-func New(d *ui.Deps) *Screen {
-	return &Screen{deps: d, object: widget.NewLabel("Transfers")}
+// New makes the screen of the jobs that watcher knows.
+func New(d *ui.Deps, watcher *Watcher) *Screen {
+	return &Screen{deps: d, watcher: watcher, object: widget.NewLabel("Transfers")}
 }
 
 // Object implements ui.Screen.
