@@ -40,6 +40,12 @@ type Screen interface {
 	Hidden()
 }
 
+// Dropper is a screen that takes files from the desktop. Dropped is called on Fyne's goroutine with the place in the window
+// where the person let go and absolute paths, and says whether the screen took them; else the window looks what to do.
+type Dropper interface {
+	Dropped(at fyne.Position, paths []string) bool
+}
+
 // Shell is the window as the screens see it. Its methods are called on Fyne's goroutine.
 type Shell interface {
 	Window() fyne.Window
@@ -67,6 +73,17 @@ type Deps struct {
 	Paths   config.Paths
 	// Context ends when the window does. What must go on without the window is not bound to it: agents and their jobs are not.
 	Context context.Context
+	// Post runs something on Fyne's goroutine, later; nil is fyne.Do. Tests give one that they empty themselves.
+	Post func(func())
+}
+
+// Do runs something on Fyne's goroutine, later: for other goroutines.
+func (d *Deps) Do(something func()) {
+	if d.Post != nil {
+		d.Post(something)
+		return
+	}
+	fyne.Do(something)
 }
 
 // Settings are the person's settings as they are on the disk now; the defaults with an error.
@@ -79,7 +96,7 @@ func (d *Deps) Work(work func(ctx context.Context) error, done func(error)) {
 		if d.Context.Err() != nil {
 			return
 		}
-		fyne.Do(func() { done(err) })
+		d.Do(func() { done(err) })
 	}()
 }
 
