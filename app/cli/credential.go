@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"coffer/app/recovery"
 	"coffer/app/session"
 	"coffer/container/secret"
 )
@@ -35,7 +36,7 @@ func (c *credentialFlags) register(flags *pflag.FlagSet, prefix, about string) {
 	flags.IntVar(&c.passwordFD, prefix+"password-fd", noDescriptor, "read the password of "+about+" from this open file descriptor (first line)")
 	flags.StringVar(&c.passwordFile, prefix+"password-file", "", "read the password of "+about+" from a file (first line)")
 	flags.StringArrayVar(&c.keyfiles, prefix+"keyfile", nil, "key file of "+about+"; repeatable, alone or with a password")
-	flags.BoolVar(&c.recoveryStdin, prefix+"recovery-key-stdin", false, "read the recovery key of "+about+" from standard input")
+	flags.BoolVar(&c.recoveryStdin, prefix+"recovery-key-stdin", false, "read the recovery key of "+about+" from standard input (first line)")
 	if prefix != "" {
 		flags.Lookup(prefix + "recovery-key-stdin").Hidden = true
 	}
@@ -49,19 +50,19 @@ func (c *credentialFlags) given() bool {
 // check refuses contradictions before anything is read.
 func (c *credentialFlags) check() error {
 	sources := 0
-	for _, given := range []bool{c.passwordStdin, c.passwordFD != noDescriptor, c.passwordFile != ""} {
+	for _, given := range []bool{c.passwordStdin, c.passwordFD != noDescriptor, c.passwordFile != "", c.recoveryStdin} {
 		if given {
 			sources++
 		}
 	}
 	if sources > 1 {
-		return usagef("only one of --%[1]spassword-stdin, --%[1]spassword-fd and --%[1]spassword-file can be given", c.prefix)
+		return usagef("only one of --%[1]spassword-stdin, --%[1]spassword-fd, --%[1]spassword-file and --%[1]srecovery-key-stdin can be given", c.prefix)
 	}
 	if c.passwordFD != noDescriptor && (c.passwordFD < 0 || c.passwordFD == 1 || c.passwordFD == 2) {
 		return usagef("--%spassword-fd %d: not a descriptor to read from", c.prefix, c.passwordFD)
 	}
-	if c.recoveryStdin {
-		return &session.Error{What: "use a recovery key", Err: errors.New("recovery keys belong to the native format, which is not in this version"), Code: session.Unsupported}
+	if c.recoveryStdin && len(c.keyfiles) > 0 {
+		return usagef("--%[1]srecovery-key-stdin opens without key files: leave out --%[1]skeyfile", c.prefix)
 	}
 	return nil
 }
@@ -112,6 +113,8 @@ func (a *program) credential(ctx context.Context, c *credentialFlags, q question
 // password reads the password from where the flags say; nil when there are only key files.
 func (a *program) password(ctx context.Context, c *credentialFlags, q question) (*secret.Buffer, error) {
 	switch {
+	case c.recoveryStdin:
+		return a.recoveryKey(ctx)
 	case c.passwordStdin:
 		return readPassword(ctx, "standard input", func() (io.ReadCloser, error) { return io.NopCloser(a.stdin), nil })
 	case c.passwordFD == 0:
@@ -155,6 +158,21 @@ func readPassword(ctx context.Context, name string, open func() (io.ReadCloser, 
 		return nil, emptyPassword()
 	}
 	return password, nil
+}
+
+// recoveryKey reads a recovery key, as a person types it, from standard input. To the container it is a password.
+func (a *program) recoveryKey(ctx context.Context) (*secret.Buffer, error) {
+	typed, err := readPassword(ctx, "standard input", func() (io.ReadCloser, error) { return io.NopCloser(a.stdin), nil })
+	if err != nil {
+		return nil, err
+	}
+	defer typed.Destroy()
+	key, err := recovery.Normalise(typed.Bytes())
+	if err != nil {
+		return nil, &session.Error{What: "read the recovery key", Err: err, Code: session.WrongKey,
+			Hint: fmt.Sprintf("type it as it was printed: %d groups of %d letters and digits", recovery.Groups, recovery.GroupLength)}
+	}
+	return secret.FromBytes(key)
 }
 
 // readKeyfile reads a key file whole. It may be a pipe.
