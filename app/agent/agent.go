@@ -52,6 +52,7 @@ type Settings struct {
 	Raw        bool     `json:"raw,omitempty"`
 	AllowOther bool     `json:"allowOther,omitempty"` // other users may use the drive
 	MountPoint string   `json:"mountPoint,omitempty"` // absolute, or a drive letter; "": chosen
+	Drives     string   `json:"drives,omitempty"`     // folder in which a mount point is chosen; "": the runtime folder's
 	Idle       Duration `json:"idle,omitempty"`       // lock after so long without use; 0: never
 	Lifetime   Duration `json:"lifetime,omitempty"`   // lock after so long whatever happens; 0: never
 	AutoLock   AutoLock `json:"autoLock"`

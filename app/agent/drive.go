@@ -97,19 +97,32 @@ func (c *core) choosePoint() (point string, own bool, err error) {
 		_, err := os.Lstat(c.settings.MountPoint)
 		return c.settings.MountPoint, errors.Is(err, os.ErrNotExist) && !isDrive(c.settings.MountPoint), nil
 	}
-	folder, err := config.RuntimeDir()
+	folder, err := c.pointsFolder()
 	if err != nil {
-		return "", false, err
-	}
-	folder = filepath.Join(folder, drivesFolder)
-	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return "", false, err
-	}
-	if err := config.CheckPrivate(folder); err != nil {
 		return "", false, err
 	}
 	point, err = vfs.DefaultPoint(folder, driveName(c.settings.Image))
 	return point, err == nil && !isDrive(point), err
+}
+
+// pointsFolder is where mount points are made: the person's own folder, which may be open to others as the drives are not, or
+// one in the runtime folder.
+func (c *core) pointsFolder() (string, error) {
+	if own := c.settings.Drives; own != "" && filepath.IsAbs(own) {
+		if err := os.MkdirAll(own, 0o700); err != nil {
+			return "", fmt.Errorf("folder for drives, as set: %w", err)
+		}
+		return own, nil
+	}
+	folder, err := config.RuntimeDir()
+	if err != nil {
+		return "", err
+	}
+	folder = filepath.Join(folder, drivesFolder)
+	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return "", err
+	}
+	return folder, config.CheckPrivate(folder)
 }
 
 // driveName is what a drive is called: the image's name without its ending.

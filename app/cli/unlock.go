@@ -72,6 +72,7 @@ func (f *unlockFlags) choose(changed func(string) bool, s config.Settings) {
 	if !changed("litter") {
 		f.litter = s.Litter
 	}
+	f.settings.Drives = s.Drives
 }
 
 // checkLocking validates how the drive locks by itself, and where litter goes.

@@ -16,6 +16,7 @@ func TestSettingsRoundTrip(t *testing.T) {
 	}
 	want := Defaults()
 	want.Window, want.Verify, want.LogLevel, want.Records = Duration(250*time.Millisecond), true, "info", "/somewhere"
+	want.Drives, want.Theme, want.Language, want.KeepInTray = "/drives", ThemeDark, "de-AT", true
 	if err := Save(path, want); err != nil {
 		t.Fatal(err)
 	}
@@ -44,6 +45,9 @@ func TestBadSettingsAreNamed(t *testing.T) {
 		`{"lockOn": "lid"}`:    "lid",
 		`{"lockOn": ""}`:       "lockOn",
 		`{"litter": "bin"}`:    "bin",
+		`{"drives": "here"}`:   "drives",
+		`{"theme": "pink"}`:    "pink",
+		`{"language": "../x"}`: "language",
 		`{`:                    "EOF",
 	} {
 		path := filepath.Join(t.TempDir(), "settings.json")
@@ -60,6 +64,20 @@ func TestBadSettingsAreNamed(t *testing.T) {
 		if err := Save(path, Settings{}); err == nil {
 			t.Error("invalid settings were saved")
 		}
+	}
+}
+
+// TestOldSettingsStayReadable reads a file of the first version, which knew nothing of the window.
+func TestOldSettingsStayReadable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "settings.json")
+	old := `{"window": "1s", "verify": true, "kdfTime": "1s", "logLevel": "off", "lockOn": "suspend", "litter": "keep"}`
+	if err := os.WriteFile(path, []byte(old), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := Defaults()
+	want.Verify, want.Litter = true, LitterKeep
+	if got, err := Load(path); err != nil || got != want {
+		t.Fatalf("got %+v, %v; want %+v", got, err, want)
 	}
 }
 

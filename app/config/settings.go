@@ -37,7 +37,22 @@ type Settings struct {
 	// Litter is where files go that systems strew about on every drive, such as Thumbs.db, .DS_Store and trash: "memory", where
 	// they are gone when the drive is locked, or "keep", into the container. Default memory on macOS, else keep.
 	Litter string `json:"litter"`
+	// Drives is the folder in which drives without a mount point of their own appear; "" means one in the per-user runtime
+	// folder. Windows gives them letters and does not look here.
+	Drives string `json:"drives,omitempty"`
+
+	// The window's. Theme is "light", "dark" or "" for that of the system, Language a tag as in BCP 47 or "" for that of the
+	// system. KeepInTray makes closing the window hide it while there is a tray.
+	Theme      string `json:"theme,omitempty"`
+	Language   string `json:"language,omitempty"`
+	KeepInTray bool   `json:"keepInTray,omitempty"`
 }
+
+// Themes of the window beside "", that of the system.
+const (
+	ThemeLight = "light"
+	ThemeDark  = "dark"
+)
 
 // Limits of the settings.
 const (
@@ -115,6 +130,30 @@ func (s Settings) Validate() error {
 	}
 	if err := CheckLitter(s.Litter); err != nil {
 		return fmt.Errorf("litter %w", err)
+	}
+	if err := CheckFolder(s.Drives); err != nil {
+		return fmt.Errorf("drives %w", err)
+	}
+	if s.Theme != "" && s.Theme != ThemeLight && s.Theme != ThemeDark {
+		return fmt.Errorf("theme %q is neither %s nor %s", s.Theme, ThemeLight, ThemeDark)
+	}
+	if len(s.Language) > maxLanguage || strings.ContainsFunc(s.Language, notInTag) {
+		return fmt.Errorf("language %q is no tag of a language", s.Language)
+	}
+	return nil
+}
+
+// maxLanguage bounds the tag of a language.
+const maxLanguage = 35
+
+func notInTag(r rune) bool {
+	return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+}
+
+// CheckFolder says whether path can name a folder in the settings, which are read in any working directory; "" is none.
+func CheckFolder(path string) error {
+	if path != "" && !filepath.IsAbs(path) {
+		return fmt.Errorf("%q is not an absolute path", path)
 	}
 	return nil
 }
