@@ -22,12 +22,19 @@ type Series struct {
 	Points []Point
 }
 
-// Windows is the series of the rates of windows of a length in seconds, one after the other from 0 on, as records have them.
+// Windows is the series of the rates of windows of a length in seconds, one after the other from 0 on, as records have them:
+// each in the middle of its window, the first from the beginning and the last to the end.
 func Windows(name string, rates []float64, seconds float64) Series {
-	s := Series{Name: name, Points: make([]Point, len(rates))}
-	for i, rate := range rates {
-		s.Points[i] = Point{(float64(i) + 0.5) * seconds, rate}
+	s := Series{Name: name}
+	if len(rates) == 0 {
+		return s
 	}
+	s.Points = make([]Point, 0, len(rates)+2)
+	s.Points = append(s.Points, Point{0, rates[0]})
+	for i, rate := range rates {
+		s.Points = append(s.Points, Point{(float64(i) + 0.5) * seconds, rate})
+	}
+	s.Points = append(s.Points, Point{float64(len(rates)) * seconds, rates[len(rates)-1]})
 	return s
 }
 

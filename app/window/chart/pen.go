@@ -19,6 +19,7 @@ const (
 type pen struct {
 	raster  *vector.Rasterizer
 	picture *image.RGBA
+	mask    *image.Alpha
 	scale   float32 // pixels per device-independent pixel
 	path    []spot
 }
@@ -91,9 +92,33 @@ func (p *pen) plot(a axes, points []Point, c color.Color) {
 	p.fill(c, 0xff)
 }
 
-// fill gives what the rasterizer holds a colour, of which alpha is the part that covers.
+// fill gives what the rasterizer holds a colour, of which alpha is the part that covers. Most of a plot is not covered at all: so
+// it goes through a mask, for the rasterizer itself would calculate every pixel.
 func (p *pen) fill(c color.Color, alpha uint8) {
-	p.raster.Draw(p.picture, p.picture.Bounds(), image.NewUniform(see(c, alpha)), image.Point{})
+	b := p.picture.Bounds()
+	if p.mask == nil || p.mask.Bounds() != b {
+		p.mask = image.NewAlpha(b)
+	}
+	p.raster.DrawOp = draw.Src
+	p.raster.Draw(p.mask, b, image.Opaque, image.Point{})
+	red, green, blue, opaque := see(c, alpha).RGBA() // premultiplied, as the picture
+	for i, m := range p.mask.Pix {
+		if m == 0 {
+			continue
+		}
+		part := uint32(m) * 0x101
+		left := 0xffff - opaque*part/0xffff
+		pixel := p.picture.Pix[4*i : 4*i+4 : 4*i+4]
+		pixel[0] = over(pixel[0], left, red*part/0xffff)
+		pixel[1] = over(pixel[1], left, green*part/0xffff)
+		pixel[2] = over(pixel[2], left, blue*part/0xffff)
+		pixel[3] = over(pixel[3], left, opaque*part/0xffff)
+	}
+}
+
+// over is what is left of a colour below another one.
+func over(below uint8, left, above uint32) uint8 {
+	return uint8((uint32(below)*0x101*left/0xffff + above) >> 8)
 }
 
 // see is a colour that only alpha of 0xff covers.

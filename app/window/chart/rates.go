@@ -98,7 +98,7 @@ func (r *Rates) axesFor(most int) axes {
 			highest = max(highest, m.Value)
 		}
 	}
-	a.end, a.step = valueScale(highest, leastRate, most)
+	a.end, a.step = valueScale(highest, leastRate/headroom, most)
 	switch {
 	case r.to > r.from:
 		a.from, a.to = r.from, r.to
@@ -106,9 +106,6 @@ func (r *Rates) axesFor(most int) axes {
 		a.from, a.to = 0, 60
 	case a.to <= a.from:
 		a.from, a.to = a.from-0.5, a.from+0.5
-	}
-	if a.from > 0 && r.to <= r.from && a.from < (a.to-a.from)*0.1 {
-		a.from = 0 // the first window begins there
 	}
 	return a
 }
@@ -210,7 +207,7 @@ func (d *ratesRenderer) build(size fyne.Size) {
 func (d *ratesRenderer) timeTexts(at fyne.Position, width float32) {
 	free := float32(math.Inf(-1))
 	for _, mark := range timeMarks(d.axes.from, d.axes.to, max(1, int(width/timeStep))) {
-		t := caption(timeName(mark), ui.ColorNameMuted)
+		t := caption(timeName(mark, d.axes.to, d.axes.to-d.axes.from), ui.ColorNameMuted)
 		s := t.MinSize()
 		x := width*float32((mark-d.axes.from)/(d.axes.to-d.axes.from)) - s.Width/2
 		x = min(x, width-s.Width)
@@ -326,7 +323,7 @@ func (d *ratesRenderer) draw(w, h int) image.Image {
 	}
 	for _, m := range d.rates.marks {
 		if finite(m.Value) {
-			p.across(1-min(1, max(0, m.Value/a.end)), 1, 5, ui.Color(theme.ColorNameForeground))
+			p.across(1-min(1, max(0, m.Value/a.end)), 1, 5, ui.Color(ui.ColorNameMuted))
 		}
 	}
 	return p.picture

@@ -8,15 +8,19 @@ import (
 	"coffer/app/window/text"
 )
 
+// headroom is how much higher than the highest value the axis is, at least.
+const headroom = 1.03
+
 // roundSteps are what a step of an axis may be, times a power of ten.
 var roundSteps = []float64{1, 2, 2.5, 5, 10}
 
-// valueScale is an axis from 0 that holds highest, with at most so many steps: its end, and the step between two marks. Without
-// a value there is a scale all the same.
+// valueScale is an axis from 0 that holds highest and a little room, with at most so many steps: its end, and the step between
+// two marks. Without a value there is a scale all the same.
 func valueScale(highest, least float64, most int) (end, step float64) {
 	if !(highest > 0) || math.IsInf(highest, 0) {
 		highest = least
 	}
+	highest *= headroom
 	rough := highest / float64(max(most, 1))
 	power := math.Pow(10, math.Floor(math.Log10(rough)))
 	step = 10 * power
@@ -61,28 +65,31 @@ func timeMarks(from, to float64, most int) []float64 {
 		step *= math.Ceil((to - from) / step / float64(most))
 	}
 	var marks []float64
-	for at := math.Ceil(from/step-1e-9) * step; at <= to+step*1e-9; at += step {
-		marks = append(marks, at)
+	for i := math.Ceil(from/step - 1e-9); i*step <= to+step*1e-9; i++ {
+		marks = append(marks, i*step)
 	}
 	return marks
 }
 
-// timeName is a time of an axis; those before 0 lie in the past.
-func timeName(seconds float64) string {
+// timeName is a time of an axis that ends at to and shows so many seconds; times before 0 lie in the past.
+func timeName(seconds, to, span float64) string {
 	if math.Abs(seconds) < 1e-9 {
+		if to <= 0 {
+			return text.T("now")
+		}
 		return text.T("%d s", 0)
 	}
-	if math.Abs(seconds) < 1 || seconds != math.Round(seconds) {
+	if seconds != math.Round(seconds) {
 		return text.T("%.1f s", seconds)
 	}
-	switch whole := int64(math.Round(seconds)); {
+	switch whole := int64(seconds); {
+	case span <= 120:
+		return text.T("%d s", whole)
 	case whole%3600 == 0:
 		return text.T("%d h", whole/3600)
-	case whole%60 == 0:
+	case whole%60 == 0 && span < 2*3600:
 		return text.T("%d min", whole/60)
-	case whole > 120 || whole < -120:
-		return text.Span(time.Duration(whole) * time.Second)
 	default:
-		return text.T("%d s", whole)
+		return text.Span(time.Duration(whole) * time.Second)
 	}
 }
