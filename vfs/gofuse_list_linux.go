@@ -24,9 +24,11 @@ const (
 // listBuffers holds buffers for entries on their way from the core to the kernel.
 var listBuffers = sync.Pool{New: func() any { return new([]Entry) }}
 
-// OpenDir is not needed: listings have no state. The kernel then also keeps them until something changes.
+// OpenDir has nothing to open: listings have no state. It must be there all the same: if it were not, or allowed it, the kernel
+// would keep listings, and what it keeps is wrong when a folder changes while two programs list it. (The first asks, the
+// folder changes, the second begins and notes the new state; then the old answer to the first is kept under that note.)
 func (f *fuseFS) OpenDir(_ unused, _ *fuse.OpenIn, _ *fuse.OpenOut) fuse.Status {
-	return fuse.ENOSYS
+	return fuse.OK
 }
 
 // ReadDir lists names.

@@ -99,7 +99,7 @@ func fuseOptions(o Options, panicked func(any) error) fuse.MountOptions {
 		DisableSplice: true,
 		// We are the only writer and tell the kernel what changes otherwise.
 		ExplicitDataCacheControl: true,
-		ExtraCapabilities:        fuse.CAP_ATOMIC_O_TRUNC | fuse.CAP_NO_OPENDIR_SUPPORT,
+		ExtraCapabilities:        fuse.CAP_ATOMIC_O_TRUNC,
 		Logger:                   log.New(io.Discard, "", 0),
 		PanicHandler:             func(value any) fuse.Status { return status(panicked(value)) },
 	}
