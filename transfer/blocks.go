@@ -17,10 +17,13 @@ const (
 )
 
 // pool hands out blocks; at most poolBlocks exist.
-type pool struct{ free chan []byte }
+type pool struct {
+	free    chan []byte
+	control *Control // of the job that copies them
+}
 
-func newPool() *pool {
-	p := &pool{free: make(chan []byte, poolBlocks)}
+func newPool(c *Control) *pool {
+	p := &pool{free: make(chan []byte, poolBlocks), control: c}
 	for range poolBlocks {
 		p.free <- nil
 	}
@@ -100,6 +103,7 @@ func stream(ctx context.Context, p *pool, src input, off, n int64, scratch []byt
 func readAhead(ctx context.Context, p *pool, src input, off, n int64, ordered chan *chunk) {
 	defer close(ordered)
 	for end := off + n; off < end; {
+		p.control.wait(ctx)
 		buf, err := p.get(ctx)
 		if err != nil {
 			return
@@ -119,20 +123,35 @@ func readAhead(ctx context.Context, p *pool, src input, off, n int64, ordered ch
 	}
 }
 
+// next is the next block, unless there is none any more: the run was interrupted. While the job is stopped it waits, also
+// for a block that the reader will not bring meanwhile.
+func (p *pool) next(ctx context.Context, ordered <-chan *chunk) (*chunk, error) {
+	for {
+		if err := p.control.pass(ctx); err != nil {
+			return nil, err
+		}
+		select {
+		case b := <-ordered:
+			if b == nil {
+				return nil, errInterrupted
+			}
+			return b, nil
+		case <-p.control.pausing():
+		case <-ctx.Done():
+			return nil, errInterrupted
+		}
+	}
+}
+
 // drain takes blocks in order.
 func drain(ctx context.Context, p *pool, off, n int64, ordered chan *chunk, sink func([]byte, int64) error) error {
 	end := off + n
 	for off < end {
-		var b *chunk
-		select {
-		case b = <-ordered:
-		case <-ctx.Done():
-			return errInterrupted
+		b, err := p.next(ctx, ordered)
+		if err != nil {
+			return err
 		}
-		if b == nil {
-			return errInterrupted
-		}
-		err := b.err
+		err = b.err
 		if err == nil {
 			err = sink(b.buf[:b.n], b.off)
 		}

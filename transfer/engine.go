@@ -73,24 +73,39 @@ type worker struct {
 
 // copyAll runs the workers over all items.
 func (e *engine) copyAll() {
+	e.inWorkers(func() {
+		w := &worker{scratch: make([]byte, blockBytes)}
+		for e.ctx.Err() == nil && e.job.Control.pass(e.ctx) == nil {
+			from, to := e.grab()
+			switch {
+			case from == to:
+				return
+			case to-from > 1:
+				e.together(w, from, to)
+			default:
+				e.plan.hints.reading(e.plan, from)
+				e.one(w, int32(from))
+			}
+		}
+	})
+}
+
+// inWorkers runs work in all workers and waits for them. From here to them and back somebody always counts as at work, so
+// that a job that is stopped meanwhile does not seem to stand still before it does.
+func (e *engine) inWorkers(work func()) {
 	var wg sync.WaitGroup
+	var left atomic.Int32
+	left.Store(int32(e.job.Workers))
 	for range e.job.Workers {
+		e.job.Control.enter()
 		wg.Go(func() {
-			w := &worker{scratch: make([]byte, blockBytes)}
-			for e.ctx.Err() == nil {
-				from, to := e.grab()
-				switch {
-				case from == to:
-					return
-				case to-from > 1:
-					e.together(w, from, to)
-				default:
-					e.plan.hints.reading(e.plan, from)
-					e.one(w, int32(from))
-				}
+			work()
+			if left.Add(-1) > 0 {
+				e.job.Control.leave()
 			}
 		})
 	}
+	e.job.Control.leave() // until the last of them ends, whose place is ours then
 	wg.Wait()
 }
 

@@ -11,7 +11,7 @@ import (
 // makeFolders makes the folders of the selection, parents first.
 func (e *engine) makeFolders() {
 	for k := range e.plan.folders {
-		if e.ctx.Err() != nil {
+		if e.job.Control.pass(e.ctx) != nil || e.ctx.Err() != nil {
 			return
 		}
 		f := &e.plan.folders[k]

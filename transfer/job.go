@@ -102,6 +102,8 @@ type Job struct {
 	Program string
 	// OnEvent is called with progress, one call at a time. It must not block long.
 	OnEvent func(Event)
+	// Control stops the job and asks it; nil: nobody does. It is for one job.
+	Control *Control
 
 	// Now is the clock (nil: time.Now); tests replace it.
 	Now func() time.Time

@@ -12,7 +12,7 @@ import (
 func (e *engine) moveAll() (moved int64, err error) {
 	p := e.plan
 	for _, i := range e.moving {
-		if e.ctx.Err() != nil {
+		if e.job.Control.pass(e.ctx) != nil || e.ctx.Err() != nil {
 			return moved, errInterrupted
 		}
 		if err := e.removeSource(i); err != nil {

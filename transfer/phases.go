@@ -29,7 +29,7 @@ const (
 // methods may be called concurrently; a nil clock does nothing.
 type phaseClock struct {
 	mu     sync.Mutex
-	start  time.Time
+	watch  stopwatch
 	last   time.Duration // when the account was last brought up to date
 	active [activities]int
 	share  [activities]float64 // nanoseconds of the clock on the wall
@@ -59,7 +59,7 @@ func (c *phaseClock) leave(a activity) {
 
 // accountLocked shares the time since the last change among what was active.
 func (c *phaseClock) accountLocked() {
-	now := time.Since(c.start)
+	now := max(c.watch.read(), c.last)
 	passed := float64(now - c.last)
 	c.last = now
 	working := c.active[doingRead] + c.active[doingWrite] + c.active[doingMeta]
@@ -141,7 +141,7 @@ type phaseMeter struct {
 
 // newPhaseMeter starts measuring.
 func newPhaseMeter(j *Job) *phaseMeter {
-	m := &phaseMeter{clock: phaseClock{start: time.Now()}, source: timedOf(j.Sources[0]), target: timedOf(j.Destination)}
+	m := &phaseMeter{clock: phaseClock{watch: startWatch(j.Control)}, source: timedOf(j.Sources[0]), target: timedOf(j.Destination)}
 	m.sourceBefore, m.targetBefore = readTimes(m.source), readTimes(m.target)
 	m.sourceMount, m.targetMount = j.Sources[0].Drive != nil, j.Destination.Drive != nil
 	return m

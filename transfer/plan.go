@@ -24,6 +24,7 @@ type Plan struct {
 	found   *problems
 	state   *resumeState
 
+	watch     stopwatch // since the beginning of the scan
 	scanTime  time.Duration
 	scanUsage report.Usage
 	started   time.Time

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"time"
 
 	"coffer/transfer/rate"
 	"coffer/transfer/report"
@@ -37,7 +36,7 @@ type runner struct {
 	rec  *report.Record
 	e    *engine
 
-	mark  time.Time // beginning of the stage
+	watch stopwatch // since the beginning of the run
 	usage report.Times
 }
 
@@ -85,10 +84,10 @@ func endpointOf(p Place) report.Endpoint {
 
 // stage begins a stage; the returned function ends it and books its time.
 func (r *runner) stage(name string, seconds *float64, usage *report.Usage) func() {
-	start, times := time.Now(), report.ProcessTimes()
+	watch, times := startWatch(r.plan.job.Control), report.ProcessTimes()
 	r.e.tell.enter(name)
 	return func() {
-		d := time.Since(start)
+		d := watch.read()
 		*seconds += d.Seconds()
 		*usage = report.UsageBetween(times, report.ProcessTimes(), d)
 	}
@@ -96,14 +95,19 @@ func (r *runner) stage(name string, seconds *float64, usage *report.Usage) func(
 
 func (r *runner) run(ctx context.Context) error {
 	p := r.plan
-	r.mark, r.usage = time.Now(), report.ProcessTimes()
-	recorder, err := rate.New(p.job.Window, p.job.Now)
+	control := p.job.Control
+	control.wait(ctx)
+	control.enter()
+	defer control.leave()
+	r.watch, r.usage = startWatch(control), report.ProcessTimes()
+	recorder, err := rate.New(p.job.Window, control.clock(p.job.Now))
 	if err != nil {
 		return err
 	}
+	control.watch(recorder)
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r.e = &engine{plan: p, job: &p.job, ctx: inner, cancel: cancel, pool: newPool(), rate: recorder, tell: newTeller(p, recorder)}
+	r.e = &engine{plan: p, job: &p.job, ctx: inner, cancel: cancel, pool: newPool(control), rate: recorder, tell: newTeller(p, recorder)}
 	r.e.batch = newBatch(r.e)
 	defer r.e.tell.stop()
 	if p.SpaceErr != nil {
@@ -129,6 +133,7 @@ func (r *runner) run(ctx context.Context) error {
 		return err
 	}
 	if p.job.Verify {
+		_ = control.pass(inner) // an interruption is found there
 		end := r.stage(StageVerify, &r.rec.Seconds.Verify, &r.rec.CPU.Verify)
 		r.rec.Verified, err = r.e.verifyAll()
 		end()
@@ -174,6 +179,9 @@ func (r *runner) copyAndSync(ctx context.Context) error {
 	}
 	if err == nil {
 		e.during(doingMeta, e.dressFolders)
+	}
+	if err == nil {
+		err = e.job.Control.pass(e.ctx)
 	}
 	e.rate.CopyDone()
 	end()
@@ -240,7 +248,8 @@ func (r *runner) fill(err error) {
 	maps.Copy(rec.Skipped, p.found.skipped)
 	maps.Copy(rec.Failed, p.found.failed)
 	rec.Problems, rec.ProblemsDropped = p.found.list, p.found.dropped
-	d := time.Since(r.mark)
+	d := r.watch.read()
+	rec.PausedSeconds = p.watch.stoodStill().Seconds()
 	rec.Seconds.Total = d.Seconds() + p.scanTime.Seconds()
 	rec.CPU.Total = report.UsageBetween(r.usage, report.ProcessTimes(), d)
 	rec.CPU.Total.UserSeconds += p.scanUsage.UserSeconds

@@ -22,8 +22,10 @@ func (j Job) Plan(ctx context.Context) (*Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
-	start, usage := time.Now(), report.ProcessTimes()
-	p := &Plan{job: j, found: newProblems(), renamed: map[int32]string{}, joined: map[int32]*manifest{}, started: j.Now()}
+	j.Control.enter()
+	defer j.Control.leave()
+	usage := report.ProcessTimes()
+	p := &Plan{job: j, watch: startWatch(j.Control), found: newProblems(), renamed: map[int32]string{}, joined: map[int32]*manifest{}, started: j.Now()}
 	s := &scanner{ctx: ctx, plan: p, job: &p.job, top: map[string]string{}}
 	s.emit(EventStage)
 	if err := s.run(); err != nil {
@@ -31,7 +33,7 @@ func (j Job) Plan(ctx context.Context) (*Plan, error) {
 		p.release()
 		return nil, fmt.Errorf("plan: %w", err)
 	}
-	p.scanTime = time.Since(start)
+	p.scanTime = p.watch.read()
 	p.scanUsage = report.UsageBetween(usage, report.ProcessTimes(), p.scanTime)
 	return p, nil
 }
@@ -177,6 +179,7 @@ const minPartSlots = 3
 
 // scanFolder looks at the children of one folder and at its counterpart.
 func (s *scanner) scanFolder(at int32) error {
+	_ = s.job.Control.pass(s.ctx)
 	if err := s.ctx.Err(); err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ const progressInterval = 100 * time.Millisecond
 type teller struct {
 	to         func(Event)
 	rate       *rate.Recorder
+	control    *Control
 	totalFiles int64
 	totalBytes int64
 
@@ -24,7 +25,7 @@ type teller struct {
 
 	mu    sync.Mutex // one event at a time; also guards what follows
 	stage string
-	begun time.Time
+	begun stopwatch
 	found *problems
 
 	quit chan struct{}
@@ -32,7 +33,7 @@ type teller struct {
 }
 
 func newTeller(p *Plan, r *rate.Recorder) *teller {
-	t := &teller{to: p.job.OnEvent, rate: r, totalFiles: p.Files + p.Resumed + p.AlreadyThere, totalBytes: p.Bytes, found: p.found, quit: make(chan struct{}), done: make(chan struct{})}
+	t := &teller{to: p.job.OnEvent, rate: r, control: p.job.Control, totalFiles: p.Files + p.Resumed + p.AlreadyThere, totalBytes: p.Bytes, found: p.found, quit: make(chan struct{}), done: make(chan struct{})}
 	go t.run()
 	return t
 }
@@ -51,7 +52,7 @@ func (t *teller) run() {
 			return
 		case <-tick.C:
 			t.mu.Lock()
-			if t.stage != "" {
+			if t.stage != "" && !t.control.Paused() {
 				t.to(t.progressLocked(EventProgress))
 			}
 			t.mu.Unlock()
@@ -66,7 +67,7 @@ func (t *teller) stop() {
 
 func (t *teller) progressLocked(k EventKind) Event {
 	ev := Event{Kind: k, Stage: t.stage, Files: t.files.Load(), TotalFiles: t.totalFiles, TotalBytes: t.totalBytes}
-	elapsed := time.Since(t.begun)
+	elapsed := t.begun.read()
 	switch t.stage {
 	case StageCopy, StageSync:
 		ev.Bytes, ev.Rate = t.rate.Bytes(), t.rate.Current()
@@ -86,7 +87,7 @@ func (t *teller) progressLocked(k EventKind) Event {
 func (t *teller) enter(stage string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.stage, t.begun = stage, time.Now()
+	t.stage, t.begun = stage, startWatch(t.control)
 	if stage != StageSync {
 		t.files.Store(0)
 		t.seen.Store(0)

@@ -22,30 +22,26 @@ func (e *engine) verifyAll() (verified int64, err error) {
 	bad := map[int32]bool{}
 	var badMu sync.Mutex
 	var good, next atomic.Int64
-	var wg sync.WaitGroup
-	for range e.job.Workers {
-		wg.Go(func() {
-			scratch := make([]byte, blockBytes)
-			for e.ctx.Err() == nil {
-				k := next.Add(1) - 1
-				if k >= int64(len(e.copied)) {
-					return
-				}
-				c := &e.copied[k]
-				switch err := e.verifyOne(c, scratch); {
-				case err == nil:
-					good.Add(1)
-					e.tell.fileDone()
-				case isCancel(err):
-				default:
-					badMu.Lock()
-					bad[c.item] = true
-					badMu.Unlock()
-				}
+	e.inWorkers(func() {
+		scratch := make([]byte, blockBytes)
+		for e.ctx.Err() == nil && e.job.Control.pass(e.ctx) == nil {
+			k := next.Add(1) - 1
+			if k >= int64(len(e.copied)) {
+				return
 			}
-		})
-	}
-	wg.Wait()
+			c := &e.copied[k]
+			switch err := e.verifyOne(c, scratch); {
+			case err == nil:
+				good.Add(1)
+				e.tell.fileDone()
+			case isCancel(err):
+			default:
+				badMu.Lock()
+				bad[c.item] = true
+				badMu.Unlock()
+			}
+		}
+	})
 	if err := e.fatalErr(); err != nil {
 		return good.Load(), err
 	}

@@ -208,7 +208,10 @@ func (r *Recorder) Elapsed() time.Duration {
 func (r *Recorder) Current() float64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	at := r.elapsedLocked()
+	return r.currentLocked(r.elapsedLocked())
+}
+
+func (r *Recorder) currentLocked(at time.Duration) float64 {
 	r.bookRecentLocked(int64(at/Slot), 0)
 	span := min(at, time.Second)
 	if span < Slot {

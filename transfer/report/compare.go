@@ -231,6 +231,9 @@ func (c *Comparison) remark(groups [][]*Record) {
 		if r.Outcome != Done {
 			say("%s ended as %s", r.name(), r.Outcome)
 		}
+		if r.PausedSeconds > 0 {
+			say("%s was stopped on the way for %s s, which do not count; what the system wrote to the disk meanwhile came for nothing", r.name(), picture.Figure(r.PausedSeconds))
+		}
 	}
 	if alone {
 		say("Where there is one run, the spread is the middle half of the averages of its eighths: how much one run differs from the next, nobody measured. Runs repeated under one label tell that.")

@@ -73,7 +73,8 @@ func columns() []column {
 		{"end", func(r *Record) string { return r.End.UTC().Format(time.RFC3339Nano) }},
 		{"outcome", func(r *Record) string { return string(r.Outcome) }},
 		{"path", func(r *Record) string { return r.Path }},
-	}, endpointColumns()...), figureColumns()...), phaseColumnsCSV()...)
+	}, endpointColumns()...), figureColumns()...), append(phaseColumnsCSV(),
+		column{"pausedSeconds", func(r *Record) string { return number(r.PausedSeconds) }})...)
 }
 
 func endpointColumns() []column {

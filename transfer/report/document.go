@@ -263,6 +263,9 @@ func recordFacts(r *Record) []Method {
 		add("Given up", "%d more bytes were written for copies that were given up; the rates count them", r.FailedBytes)
 	}
 	add("Seconds", "total %.3f: scan %.3f, copy %.3f, sync %.3f, verify %.3f", r.Seconds.Total, r.Seconds.Scan, r.Seconds.Copy, r.Seconds.Sync, r.Seconds.Verify)
+	if r.PausedSeconds > 0 {
+		add("Paused", "%.3f s, which count in none of the seconds and rates", r.PausedSeconds)
+	}
 	if len(r.Phases) > 0 {
 		parts := make([]string, len(r.Phases))
 		for i, p := range r.Phases {

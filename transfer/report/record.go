@@ -50,6 +50,10 @@ type Record struct {
 	Failed      map[string]int64 `json:"failed"`      // count by reason code
 
 	Seconds Seconds `json:"seconds"`
+	// PausedSeconds is how long the transfer stood still because somebody stopped it: it is in none of Seconds, Rates and
+	// Phases, but between Start and End.
+	PausedSeconds float64 `json:"pausedSeconds,omitempty"`
+
 	CPU     CPU     `json:"cpu"`
 	Machine Machine `json:"machine"`
 	Program string  `json:"program"` // name and version

@@ -24,7 +24,7 @@ func sample() *Record {
 		Source:      Endpoint{Kind: "host", FileSystem: "ext4", Device: "vda", WriteCache: "write back", ClusterBytes: 4096},
 		Destination: Endpoint{Kind: "container", FileSystem: "FAT32", Format: "luks2", Cipher: "aes-256-xts", Engine: "vaes", SectorBytes: 4096, ClusterBytes: 32768},
 		Path:        "direct", Files: 1, Directories: 2, Bytes: 658e6, Skipped: map[string]int64{"link": 2}, Failed: map[string]int64{"unreadable": 1},
-		Seconds: Seconds{Total: 96, Copy: 90, Sync: 5}, Machine: ReadMachine(), Program: "coffer test", Cache: "warm", Options: Options{Workers: 2},
+		Seconds: Seconds{Total: 96, Copy: 90, Sync: 5}, PausedSeconds: 1.5, Machine: ReadMachine(), Program: "coffer test", Cache: "warm", Options: Options{Workers: 2},
 		Rates:    rate.Summary{WindowSeconds: 1, Average: 6.92e6, Maximum: 14e6, Minimum: 3.8e6, Series: []float64{3.8e6, 14e6}},
 		Problems: []Problem{{Name: "secret name", Reason: "link", Detail: "symbolic link"}},
 	}
@@ -153,7 +153,7 @@ func TestExports(t *testing.T) {
 		}
 		at[name] = rows[1][i]
 	}
-	for name, want := range map[string]string{"averageBytesPerSecond": "6920000", "failed": "unreadable=1", "seriesBytesPerSecond": "3800000;14000000", "destinationEngine": "vaes", "windowSeconds": "1"} {
+	for name, want := range map[string]string{"averageBytesPerSecond": "6920000", "failed": "unreadable=1", "seriesBytesPerSecond": "3800000;14000000", "destinationEngine": "vaes", "windowSeconds": "1", "pausedSeconds": "1.5"} {
 		if at[name] != want {
 			t.Errorf("csv %s = %q, want %q", name, at[name], want)
 		}
@@ -176,6 +176,9 @@ func TestExports(t *testing.T) {
 				t.Errorf("%s with names %v: name present %v", format, names, has)
 			}
 		}
+	}
+	if !strings.Contains(buf.String(), "Paused") || !strings.Contains(buf.String(), "1.500 s") {
+		t.Error("md: nothing tells that it was paused")
 	}
 	if !strings.Contains(buf.String(), `large \| file`) {
 		t.Error("md: label not escaped")

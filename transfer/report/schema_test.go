@@ -111,6 +111,7 @@ func TestSchemasCanFail(t *testing.T) {
 		{"records", "records.json", func(v any) { at(v, 0).(map[string]any)["files"] = "1" }},
 		{"records", "records.json", func(v any) { at(v, 0, "failed").(map[string]any)["x"] = json.Number("1.5") }},
 		{"records", "records.json", func(v any) { at(v, 0, "phases", 0).(map[string]any)["seconds"] = json.Number("-1") }},
+		{"records", "records.json", func(v any) { at(v, 0).(map[string]any)["pausedSeconds"] = json.Number("0") }},
 		{"experiment", "experiment.json", func(v any) { delete(v.(map[string]any), "method") }},
 		{"experiment", "experiment.json", func(v any) { v.(map[string]any)["kind"] = "other" }},
 		{"experiment", "experiment.json", func(v any) { at(v, "tables", 0, "rows", 0, "cells", 0).(map[string]any)["text"] = "both" }},
