@@ -24,6 +24,7 @@ import (
 type Container struct {
 	ID       string
 	Password string
+	Added    []string // other passwords
 	Slots    []client.Slot
 	Format   string
 	Users    []protocol.User // programs in the way of a lock
@@ -145,7 +146,9 @@ func (c *Coffer) Unlock(ctx context.Context, r client.UnlockRequest, to client.R
 	switch {
 	case one == nil:
 		return nil, Problem(protocol.Unsupported, "open "+r.Image+": not a container", "")
-	case string(r.Credential.Password) != one.Password:
+	case one.Format != r.Format && r.Format != "" || one.Format == "raw" && r.Format != "raw":
+		return nil, Problem(protocol.Unsupported, "open "+r.Image+": not a container", "")
+	case string(r.Credential.Password) != one.Password && !slices.Contains(one.Added, string(r.Credential.Password)):
 		return nil, Problem(protocol.WrongKey, "open "+r.Image+": wrong password or key", "check Caps Lock and the keyboard layout")
 	}
 	one.Unlocked = true
@@ -240,6 +243,7 @@ func (c *Coffer) AddKey(ctx context.Context, image string, present, added client
 	if one == nil || string(present.Password) != one.Password {
 		return 0, Problem(protocol.WrongKey, "open "+image+": wrong password or key", "")
 	}
+	one.Added = append(one.Added, string(added.Password))
 	one.Slots = append(one.Slots, client.Slot{Number: len(one.Slots), KDF: "argon2id", Bound: true})
 	return len(one.Slots) - 1, nil
 }
