@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"fyne.io/fyne/v2"
-
 	"coffer/app/client"
 	"coffer/app/protocol"
 	"coffer/app/window/model"
@@ -260,7 +258,7 @@ func (w *Watcher) Look(ctx context.Context) {
 		listener()
 	}
 	if len(news) > 0 {
-		fyne.Do(func() {
+		w.deps.Do(func() {
 			for _, n := range news {
 				w.deps.Shell.Notify(n.title, n.words)
 			}

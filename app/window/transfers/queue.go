@@ -1,0 +1,441 @@
+package transfers
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"coffer/app/protocol"
+	"coffer/app/window/chart"
+	"coffer/app/window/text"
+	"coffer/app/window/ui"
+	"coffer/transfer/report"
+)
+
+// queue is the page of the jobs: the total, a list, and the one chosen.
+type queue struct {
+	screen *Screen
+	jobs   []Job
+	chosen Key
+
+	object  *fyne.Container
+	empty   fyne.CanvasObject
+	full    fyne.CanvasObject
+	total   fyne.CanvasObject
+	head    *widget.Label
+	amount  *widget.Label
+	bar     *bar
+	trouble *widget.Label
+	list    *widget.List
+	detail  *detail
+}
+
+func newQueue(s *Screen) *queue {
+	q := &queue{screen: s}
+	q.head, q.amount, q.bar = ui.Subheading(""), widget.NewLabel(""), newBar()
+	q.amount.Alignment = fyne.TextAlignTrailing
+	q.total = ui.Card(container.NewBorder(nil, tall(12, q.bar), q.head, nil, q.amount))
+	q.trouble = ui.Paragraph("")
+	q.trouble.Importance = widget.WarningImportance
+	q.trouble.Hide()
+	q.list = widget.NewList(func() int { return len(q.jobs) }, func() fyne.CanvasObject { return newJobRow() }, func(i int, o fyne.CanvasObject) {
+		if i < len(q.jobs) {
+			o.(*jobRow).show(q.jobs[i])
+		}
+	})
+	q.list.OnSelected = func(i int) {
+		if i < len(q.jobs) {
+			q.chosen = q.jobs[i].Key()
+			q.detail.show(q.jobs[i])
+		}
+	}
+	q.detail = newDetail(q)
+	split := container.NewHSplit(container.NewPadded(q.list), q.detail.object)
+	split.Offset = 0.34
+	q.full = container.NewBorder(container.NewVBox(q.total, q.trouble), nil, nil, nil, split)
+	q.empty = q.newEmpty()
+	q.object = container.NewStack(q.empty, q.full)
+	q.full.Hide()
+	return q
+}
+
+// newEmpty is what stands there without jobs.
+func (q *queue) newEmpty() fyne.CanvasObject {
+	icon := widget.NewIcon(theme.DownloadIcon())
+	words := ui.Caption(text.T("Drop files on a container, or export some in Files. What is copied shows here, and how fast."))
+	words.Alignment = fyne.TextAlignCenter
+	head := ui.Subheading(text.T("Nothing is being copied"))
+	head.Alignment = fyne.TextAlignCenter
+	add := button(text.T("Go to Files"), theme.FolderIcon(), func() { q.screen.deps.Shell.Show(ui.PageFiles, "") })
+	add.Importance = widget.HighImportance
+	history := button(text.T("Show the history"), theme.HistoryIcon(), func() { q.screen.turn(1) })
+	return container.NewCenter(container.NewVBox(container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(56), icon)), head, words,
+		container.NewCenter(container.NewHBox(add, history))))
+}
+
+// refresh shows the jobs as the watcher knows them.
+func (q *queue) refresh() {
+	q.jobs = q.screen.watcher.Jobs()
+	summary := q.screen.watcher.Summary()
+	ui.Show(q.empty, len(q.jobs) == 0)
+	ui.Show(q.full, len(q.jobs) > 0)
+	ui.Show(q.total, summary.Active() > 0)
+	if summary.Active() > 0 {
+		ui.SetText(q.head, summaryText(summary))
+		amount, rate := "", ""
+		if summary.Total > 0 {
+			amount = text.T("%s of %s", text.Size(summary.Done), text.Size(summary.Total))
+		}
+		if summary.Running > 0 {
+			rate = text.Rate(summary.Rate)
+		}
+		ui.SetText(q.amount, joined(amount, rate))
+		q.bar.set(summary.Fraction(), summary.Running == 0)
+	}
+	q.sayTrouble()
+	at := slices.IndexFunc(q.jobs, func(j Job) bool { return j.Key() == q.chosen })
+	if at < 0 && len(q.jobs) > 0 { // what runs, else the newest
+		at, q.chosen = 0, q.jobs[0].Key()
+	}
+	q.list.Refresh()
+	if at >= 0 {
+		q.list.Select(at)
+		q.detail.show(q.jobs[at])
+	}
+}
+
+// sayTrouble says of which containers the jobs are not known.
+func (q *queue) sayTrouble() {
+	words, trouble := "", q.screen.watcher.Trouble()
+	for _, image := range slices.Sorted(maps.Keys(trouble)) {
+		err := trouble[image]
+		if words != "" {
+			words += "\n"
+		}
+		if errors.Is(err, context.DeadlineExceeded) {
+			words += text.T("%s does not answer at the moment; its copies are not shown.", ui.Clean(image))
+		} else {
+			words += ui.Clean(image) + ": " + ui.Sentence(err.Error())
+		}
+	}
+	ui.SetText(q.trouble, words)
+	ui.Show(q.trouble, words != "")
+}
+
+// do does something to a job, off Fyne's goroutine, and looks what has become of it.
+func (q *queue) do(what func(ctx context.Context) error) {
+	s := q.screen
+	s.deps.Work(func(ctx context.Context) error {
+		err := what(ctx)
+		s.watcher.Look(ctx)
+		return err
+	}, func(err error) {
+		s.changed()
+		ui.ShowError(s.deps.Shell.Window(), err)
+	})
+}
+
+func (q *queue) pause(j Job) {
+	q.do(func(ctx context.Context) error {
+		_, err := q.screen.deps.Backend.Jobs.PauseJob(ctx, j.Container, j.ID)
+		return err
+	})
+}
+
+func (q *queue) resume(j Job) {
+	q.do(func(ctx context.Context) error {
+		_, err := q.screen.deps.Backend.Jobs.ResumeJob(ctx, j.Container, j.ID)
+		return err
+	})
+}
+
+// cancel stops a job after asking: what is half done is lost.
+func (q *queue) cancel(j Job) {
+	do := func() {
+		q.do(func(ctx context.Context) error {
+			_, err := q.screen.deps.Backend.Jobs.CancelJob(ctx, j.Container, j.ID)
+			return err
+		})
+	}
+	if j.State == protocol.JobWaiting { // nothing is lost
+		do()
+		return
+	}
+	ui.Confirm(q.screen.deps.Shell.Window(), text.T("Stop copying %s?", Title(j.Copy)), text.T("Files that are copied already stay. The others are not copied; you can try again later."),
+		text.T("Stop copying"), true, do)
+}
+
+// retry puts what did not arrive at the end of the queue.
+func (q *queue) retry(j Job) {
+	q.do(func(ctx context.Context) error {
+		started, err := q.screen.deps.Backend.Jobs.StartCopy(ctx, j.Container, Retry(j))
+		if err == nil {
+			key := Key{j.Container, started.ID, started.Queued.UnixNano()}
+			q.screen.deps.Do(func() { q.chosen = key })
+		}
+		return err
+	})
+}
+
+// remove takes jobs that have ended off the list; their records stay.
+func (q *queue) remove(jobs ...Job) {
+	q.do(func(ctx context.Context) error {
+		var failed error
+		for _, j := range jobs {
+			if err := q.screen.deps.Backend.Jobs.ForgetJob(ctx, j.Container, j.ID); err != nil && failed == nil {
+				failed = err
+			}
+		}
+		return failed
+	})
+}
+
+// ended are the jobs that can be removed.
+func (q *queue) ended() []Job {
+	return slices.DeleteFunc(slices.Clone(q.jobs), func(j Job) bool { return !j.State.Ended() })
+}
+
+// jobRow is a job in the list.
+type jobRow struct {
+	widget.BaseWidget
+	icon        *widget.Icon
+	title, line *widget.Label
+	bar         *bar
+}
+
+func newJobRow() *jobRow {
+	r := &jobRow{icon: widget.NewIcon(nil), title: ui.Subheading(""), line: ui.Caption(""), bar: newBar()}
+	r.title.Truncation, r.line.Truncation = fyne.TextTruncateEllipsis, fyne.TextTruncateEllipsis
+	r.ExtendBaseWidget(r)
+	return r
+}
+
+// CreateRenderer implements fyne.Widget.
+func (r *jobRow) CreateRenderer() fyne.WidgetRenderer {
+	side := container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(22), r.icon))
+	inner := theme.InnerPadding()
+	under := container.New(layout.NewCustomPaddedLayout(0, inner, inner, inner), r.bar)
+	return widget.NewSimpleRenderer(container.New(layout.NewCustomPaddedLayout(0, 0, inner, 0),
+		container.NewBorder(nil, nil, side, nil, container.NewBorder(nil, under, nil, nil, container.New(twoLines{}, r.title, r.line)))))
+}
+
+func (r *jobRow) show(j Job) {
+	if icon := stateIcon(j.State); r.icon.Resource == nil || r.icon.Resource.Name() != icon.Name() {
+		r.icon.SetResource(icon)
+	}
+	ui.SetText(r.title, Title(j.Copy))
+	ui.SetText(r.line, rowText(j))
+	r.bar.set(j.Fraction(), j.State != protocol.JobRunning)
+	if ended := j.State.Ended() || j.State == protocol.JobWaiting; ended == r.bar.Visible() {
+		ui.Show(r.bar, !ended)
+	}
+}
+
+// rowText is what the list says of a job.
+func rowText(j Job) string {
+	switch {
+	case j.State == protocol.JobRunning:
+		return joined(StateText(j), text.Rate(j.Current), left(j))
+	case j.State == protocol.JobDone:
+		return joined(StateText(j), text.Size(j.Bytes), text.Rate(j.Average))
+	case j.State == protocol.JobPartly:
+		return text.N(missing(j), "1 file is missing", "%d files are missing")
+	}
+	return StateText(j)
+}
+
+// missing is how many files did not arrive, but for those that the person wanted left alone.
+func missing(j Job) int64 {
+	n := j.Dropped
+	for _, p := range j.Problems {
+		if p.Reason != report.ReasonPolicy && p.Reason != report.ReasonThere {
+			n++
+		}
+	}
+	return n
+}
+
+// detail is the job that is chosen.
+type detail struct {
+	queue *queue
+	job   Job
+
+	object                          fyne.CanvasObject
+	title, way, state, amount, note *widget.Label
+	bar                             *bar
+	now, average, highest, lowest   figure
+	chart                           *chart.Rates
+	answer, pause, resume, stop     *widget.Button
+	retry, export, remove           *widget.Button
+	problems                        []report.Problem
+	problemHead                     *widget.Label
+	problemList                     *widget.List
+	problemBox                      *fyne.Container
+}
+
+func newDetail(q *queue) *detail {
+	d := &detail{queue: q, title: ui.Subheading(""), way: ui.Caption(""), state: widget.NewLabel(""), amount: widget.NewLabel(""), note: ui.Paragraph(""), bar: newBar(), chart: chart.NewRates()}
+	d.title.SizeName = theme.SizeNameSubHeadingText
+	d.title.Truncation, d.way.Truncation = fyne.TextTruncateEllipsis, fyne.TextTruncateEllipsis
+	d.amount.Alignment, d.amount.Truncation = fyne.TextAlignTrailing, fyne.TextTruncateEllipsis
+	d.now, d.average, d.highest, d.lowest = newFigure(text.T("Now")), newFigure(text.T("Average")), newFigure(text.T("Highest")), newFigure(text.T("Lowest"))
+	d.answer = button(text.T("Answer…"), theme.QuestionIcon(), func() { q.screen.askAbout(d.job) })
+	d.answer.Importance = widget.HighImportance
+	d.pause = button(text.T("Pause"), theme.MediaPauseIcon(), func() { q.pause(d.job) })
+	d.resume = button(text.T("Go on"), theme.MediaPlayIcon(), func() { q.resume(d.job) })
+	d.resume.Importance = widget.HighImportance
+	d.stop = button(text.T("Stop…"), theme.MediaStopIcon(), func() { q.cancel(d.job) })
+	d.retry = button("", theme.ViewRefreshIcon(), func() { q.retry(d.job) })
+	d.export = button(text.T("Export…"), theme.DocumentSaveIcon(), func() { q.screen.exportRecords([]*report.Record{d.job.Record}) })
+	d.remove = button(text.T("Remove from list"), theme.ContentClearIcon(), func() { q.remove(d.job) })
+	d.chart.SetEmpty(text.T("The chart begins with the first second."))
+	d.problemHead = ui.Subheading("")
+	d.problemList = widget.NewList(func() int { return len(d.problems) },
+		func() fyne.CanvasObject { return newProblemRow() },
+		func(i int, o fyne.CanvasObject) {
+			if i < len(d.problems) {
+				o.(*problemRow).show(d.problems[i])
+			}
+		})
+	d.problemList.HideSeparators = true
+	d.problemBox = container.NewBorder(d.problemHead, nil, nil, nil, tall(120, d.problemList))
+	buttons := container.NewHBox(d.answer, d.pause, d.resume, d.retry, d.export, d.stop, d.remove)
+	top := container.NewVBox(container.New(twoLines{}, d.title, d.way), buttons,
+		container.NewBorder(nil, nil, d.state, nil, d.amount), tall(10, d.bar), d.note,
+		container.NewGridWithColumns(4, d.now.object, d.average.object, d.highest.object, d.lowest.object))
+	d.object = container.NewPadded(ui.Card(container.NewBorder(top, d.problemBox, nil, nil, d.chart)))
+	return d
+}
+
+// show shows a job.
+func (d *detail) show(j Job) {
+	d.job = j
+	ui.SetText(d.title, Title(j.Copy))
+	ui.SetText(d.way, text.T("From %s to %s", j.From(d.queue.screen.titles()), j.To()))
+	ui.SetText(d.state, StateText(j))
+	ui.SetText(d.amount, joined(amounts(j), left(j)))
+	d.bar.set(j.Fraction(), j.State != protocol.JobRunning)
+	ui.Show(d.bar, !j.State.Ended() && j.State != protocol.JobWaiting)
+	note := d.noteOf(j)
+	ui.SetText(d.note, note)
+	ui.Show(d.note, note != "")
+	d.showRates(j)
+	d.showButtons(j)
+	if len(d.problems) != len(j.Problems) || len(j.Problems) > 0 && d.problems[0] != j.Problems[0] {
+		d.problems = j.Problems
+		d.problemList.Refresh()
+	}
+	not := int64(len(j.Problems)) + j.Dropped
+	if not > 0 {
+		ui.SetText(d.problemHead, text.N(not, "1 file was not copied", "%d files were not copied"))
+	}
+	ui.Show(d.problemBox, not > 0)
+}
+
+// noteOf is what a person should know of a job.
+func (d *detail) noteOf(j Job) string {
+	d.note.Importance = widget.MediumImportance
+	switch j.State {
+	case protocol.JobFailed:
+		d.note.Importance = widget.DangerImportance
+		return Why(j)
+	case protocol.JobAsking:
+		return text.T("Nothing is written before you have answered.")
+	case protocol.JobPaused:
+		return text.T("The drive can be used meanwhile. Pauses do not count in the rates.")
+	case protocol.JobCancelled:
+		return text.T("What was copied until then stays.")
+	}
+	if len(j.Notes) > 0 {
+		return ui.Sentence(j.Notes[0])
+	}
+	return ""
+}
+
+// showRates shows the figures and the chart.
+func (d *detail) showRates(j Job) {
+	windows, seconds := j.Windows, j.WindowSeconds
+	average, highest, lowest := j.Average, j.Maximum, j.Minimum
+	if r := j.Record; r != nil {
+		average, highest, lowest = r.Rates.Average, r.Rates.Maximum, r.Rates.Minimum
+		if len(r.Rates.Series) > 0 {
+			windows, seconds = r.Rates.Series, r.Rates.WindowSeconds
+		}
+	}
+	rate := func(v float64, known bool) string {
+		if !known {
+			return "–"
+		}
+		return text.Rate(v)
+	}
+	ui.SetText(d.now.value, rate(j.Current, j.State == protocol.JobRunning))
+	ui.SetText(d.average.value, rate(average, average > 0))
+	ui.SetText(d.highest.value, rate(highest, highest > 0))
+	ui.SetText(d.lowest.value, rate(lowest, highest > 0))
+	d.chart.SetData(chart.Windows("", windows, seconds))
+	var marks []chart.Mark
+	if average > 0 && len(windows) > 1 {
+		marks = append(marks, chart.Mark{Name: text.T("average"), Value: average})
+	}
+	d.chart.SetMarks(marks...)
+	switch {
+	case j.State == protocol.JobWaiting, j.State == protocol.JobAsking, j.State == protocol.JobPlanning:
+		d.chart.SetEmpty(text.T("The chart begins with the copy."))
+	case j.State.Ended():
+		d.chart.SetEmpty(text.T("Too short for a chart."))
+	default:
+		d.chart.SetEmpty(text.T("The chart begins with the first second."))
+	}
+}
+
+func (d *detail) showButtons(j Job) {
+	can := ActionsOf(j)
+	ui.Show(d.answer, can.Answer)
+	ui.Show(d.pause, can.Pause)
+	ui.Show(d.resume, can.Resume)
+	ui.Show(d.stop, can.Cancel)
+	ui.Show(d.retry, can.Retry)
+	ui.Show(d.remove, can.Remove)
+	ui.Show(d.export, j.State.Ended() && j.Record != nil)
+	words := text.T("Try again")
+	if n := int64(len(Failed(j))); j.State == protocol.JobPartly && j.Dropped == 0 {
+		words = text.N(n, "Retry the failed file", "Retry %d failed files")
+	}
+	if d.retry.Text != words {
+		d.retry.SetText(words)
+	}
+}
+
+// problemRow is a file that was not copied.
+type problemRow struct {
+	widget.BaseWidget
+	name, reason *widget.Label
+}
+
+func newProblemRow() *problemRow {
+	r := &problemRow{name: widget.NewLabel(""), reason: ui.Caption("")}
+	r.name.Truncation, r.reason.Truncation = fyne.TextTruncateEllipsis, fyne.TextTruncateEllipsis
+	r.ExtendBaseWidget(r)
+	return r
+}
+
+// CreateRenderer implements fyne.Widget.
+func (r *problemRow) CreateRenderer() fyne.WidgetRenderer {
+	return widget.NewSimpleRenderer(container.New(twoLines{}, r.name, r.reason))
+}
+
+func (r *problemRow) show(p report.Problem) {
+	ui.SetText(r.name, ui.Clean(p.Name))
+	words := Reason(p)
+	if p.Failed && p.Detail != "" {
+		words += " (" + ui.Clean(p.Detail) + ")"
+	}
+	ui.SetText(r.reason, words)
+}
