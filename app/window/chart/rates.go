@@ -21,6 +21,7 @@ type Rates struct {
 	series   []Series
 	marks    []Mark
 	from, to float64 // of the time axis; equal: as the data
+	top      float64 // what the scale holds at least
 	empty    string
 }
 
@@ -60,6 +61,14 @@ func (r *Rates) SetSpan(from, to float64) {
 	}
 }
 
+// SetTop makes the scale reach at least so far, in bytes per second, so that charts beside each other can have the same one.
+func (r *Rates) SetTop(rate float64) {
+	if r.top != rate {
+		r.top = rate
+		r.Refresh()
+	}
+}
+
 // SetEmpty says what stands in a chart without a point.
 func (r *Rates) SetEmpty(words string) {
 	if r.empty != words {
@@ -82,7 +91,7 @@ type axes struct {
 // axesFor chooses the scales for a plot with at most so many steps upwards.
 func (r *Rates) axesFor(most int) axes {
 	a := axes{from: math.Inf(1), to: math.Inf(-1)}
-	highest := 0.0
+	highest := r.top
 	for _, s := range r.series {
 		for _, p := range s.Points {
 			if !finite(p.Value) || !finite(p.At) {
