@@ -7,14 +7,15 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/app"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
+	"fyne.io/fyne/v2/driver/desktop"
 
 	"coffer/app/client"
+	"coffer/app/config"
 	"coffer/app/protocol"
 	"coffer/app/window/backend"
 	"coffer/app/window/create"
@@ -44,13 +45,14 @@ func Main(arguments []string, errors io.Writer) int {
 	defer cancel()
 	application := app.NewWithID(ID)
 	text.Use("en")
+	chosen, _ := config.Load(c.Paths().SettingsFile()) // one that cannot be read is told by the screen of the settings
+	ui.UseTheme(application, chosen.Theme)
 	known, err := model.New(c, c.Paths().KnownFile())
 	w := newWindow(ctx, application, &ui.Deps{Model: known, Backend: backend.Of(c), Paths: c.Paths(), Context: ctx})
 	if err != nil {
 		ui.ShowError(w.window, err)
 	}
-	go known.Run(ctx)
-	go w.watcher.Run(ctx)
+	w.start()
 	w.openAll(arguments)
 	w.window.ShowAndRun()
 	return int(protocol.Done)
@@ -63,10 +65,14 @@ type window struct {
 	deps    *ui.Deps
 	watcher *transfers.Watcher
 	screens []ui.Screen
-	rail    *widget.List
+	rail    *rail
+	bottom  *bottom
 	stage   *fyne.Container
-	page    ui.Page
+	page    ui.Page // -1: none yet
 	chosen  string
+	memory  memory
+	// stays, if not nil, is asked when the person closes the window; true: it only hides, for there is a way to get it back.
+	stays func() bool
 }
 
 // newWindow builds the window.
@@ -76,29 +82,47 @@ func newWindow(_ context.Context, application fyne.App, d *ui.Deps) *window {
 	w.watcher = transfers.NewWatcher(d)
 	w.screens = []ui.Screen{home.New(d), files.New(d), transfers.New(d, w.watcher), lab.New(d), health.New(d), settings.New(d)}
 	w.stage = container.NewStack()
-	w.rail = w.newRail()
-	w.window.SetContent(container.NewBorder(nil, nil, container.NewStack(w.rail), nil, w.stage))
-	w.window.Resize(fyne.NewSize(1180, 760))
+	w.rail = newRail(func(p ui.Page) { w.Show(p, "") })
+	w.bottom = newBottom(func() { w.Show(ui.PageTransfers, "") }, d.Do)
+	w.window.SetContent(container.NewBorder(nil, w.bottom.object, w.rail.object, nil, container.NewPadded(w.stage)))
+	w.window.SetPadded(false)
+	w.window.SetMaster()
+	w.memory = remember(memoryFile(d.Paths))
+	w.window.Resize(w.memory.size())
 	w.window.SetOnDropped(w.dropped)
-	w.rail.Select(0)
+	w.window.SetCloseIntercept(w.close)
+	w.addShortcuts()
+	w.Show(ui.PageHome, "")
 	return w
 }
 
-// newRail is the navigation.
-func (w *window) newRail() *widget.List {
-	names := []string{text.T("Containers"), text.T("Files"), text.T("Transfers"), text.T("Lab"), text.T("Health and keys"), text.T("Settings")}
-	icons := []fyne.Resource{theme.StorageIcon(), theme.FolderIcon(), theme.DownloadIcon(), theme.InfoIcon(), theme.ConfirmIcon(), theme.SettingsIcon()}
-	rail := widget.NewList(func() int { return len(names) },
-		func() fyne.CanvasObject {
-			return container.NewBorder(nil, nil, widget.NewIcon(theme.StorageIcon()), nil, widget.NewLabel("Health and keys"))
-		},
-		func(i widget.ListItemID, o fyne.CanvasObject) {
-			row := o.(*fyne.Container)
-			row.Objects[0].(*widget.Label).SetText(names[i])
-			row.Objects[1].(*widget.Icon).SetResource(icons[i])
-		})
-	rail.OnSelected = func(i widget.ListItemID) { w.turn(ui.Page(i)) }
-	return rail
+// start begins to look at containers and copies, until the context of the window ends.
+func (w *window) start() {
+	context.AfterFunc(w.deps.Context, w.watcher.Listen(func() {
+		s := w.watcher.Summary()
+		w.deps.Do(func() { w.bottom.update(s) })
+	}))
+	go w.deps.Model.Run(w.deps.Context)
+	go w.watcher.Run(w.deps.Context)
+}
+
+// addShortcuts gives the window its keys. While a dialog is open they do nothing.
+func (w *window) addShortcuts() {
+	pages := []fyne.KeyName{fyne.Key1, fyne.Key2, fyne.Key3, fyne.Key4, fyne.Key5, fyne.Key6}
+	for page, key := range pages {
+		w.shortcut(key, fyne.KeyModifierShortcutDefault, func() { w.Show(ui.Page(page), "") })
+	}
+	w.shortcut(fyne.KeyN, fyne.KeyModifierShortcutDefault, func() { w.NewContainer(nil) })
+	w.shortcut(fyne.KeyQ, fyne.KeyModifierShortcutDefault, w.quit)
+}
+
+// shortcut makes a key do something.
+func (w *window) shortcut(key fyne.KeyName, modifier fyne.KeyModifier, do func()) {
+	w.window.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: key, Modifier: modifier}, func(fyne.Shortcut) {
+		if w.window.Canvas().Overlays().Top() == nil || key == fyne.KeyQ {
+			do()
+		}
+	})
 }
 
 // turn shows a page.
@@ -107,7 +131,10 @@ func (w *window) turn(page ui.Page) {
 		w.screens[w.page].Hidden()
 	}
 	w.page = page
-	w.stage.Objects = []fyne.CanvasObject{w.screens[page].Object()}
+	w.rail.choose(page)
+	object := w.screens[page].Object()
+	w.stage.Objects = []fyne.CanvasObject{object}
+	object.Refresh() // the theme may be another one since it was shown
 	w.stage.Refresh()
 	w.screens[page].Shown(w.chosen)
 }
@@ -123,11 +150,13 @@ func (w *window) Show(page ui.Page, image string) {
 	if image != "" {
 		w.chosen = image
 	}
-	if page == w.page {
+	switch {
+	case page < 0 || int(page) >= len(w.screens):
+	case page == w.page:
 		w.screens[page].Shown(w.chosen)
-		return
+	default:
+		w.turn(page)
 	}
-	w.rail.Select(int(page))
 }
 
 // Unlock implements ui.Shell.
@@ -139,20 +168,71 @@ func (w *window) NewContainer(files []string) { create.Show(w.deps, files) }
 // CopyIn implements ui.Shell.
 func (w *window) CopyIn(image string, files []string, folder string) {
 	w.Unlock(image, func(id string) {
+		job := protocol.CopyJob{Sources: files, Destination: folder, ToInside: true, Records: w.deps.Paths.RecordsFolder()}
 		w.deps.Work(func(ctx context.Context) error {
-			_, err := w.deps.Backend.Jobs.StartCopy(ctx, id, protocol.CopyJob{Sources: files, Destination: folder, ToInside: true, Records: w.deps.Paths.RecordsFolder()})
+			if s, err := w.deps.Settings(); err == nil {
+				job.Verify, job.WindowMillis = s.Verify, time.Duration(s.Window).Milliseconds()
+				if s.Records != "" {
+					job.Records = s.Records
+				}
+			}
+			_, err := w.deps.Backend.Jobs.StartCopy(ctx, id, job)
 			return err
-		}, func(err error) { ui.ShowError(w.window, err) })
+		}, func(err error) {
+			ui.ShowError(w.window, err)
+			w.watcher.Refresh()
+			if err == nil {
+				w.bottom.say(text.T("%s: being copied into %s", dropWords(files), ui.Clean(w.title(image))))
+			}
+		})
 	})
+}
+
+// title is the name of a container as the list has it.
+func (w *window) title(image string) string {
+	for _, c := range w.deps.Model.Containers() {
+		if c.Path == image {
+			return c.Title()
+		}
+	}
+	return model.Container{Known: config.Known{Path: image}}.Title()
 }
 
 // Notify implements ui.Shell.
 func (w *window) Notify(title, words string) {
-	w.app.SendNotification(fyne.NewNotification(title, words))
+	w.bottom.say(title + ": " + words)
+	notice := fyne.NewNotification(title, words)
+	go w.app.SendNotification(notice) // the desktop may take its time
 }
 
-// dropped takes files from the desktop.
-func (w *window) dropped(_ fyne.Position, _ []fyne.URI) {}
+// close is what happens when the person closes the window: drives stay, which is told once.
+func (w *window) close() {
+	if w.stays != nil && w.stays() {
+		w.window.Hide()
+		return
+	}
+	w.quit()
+}
+
+// quit ends the window, and nothing else: drives and copies go on.
+func (w *window) quit() {
+	open := int64(0)
+	for _, c := range w.deps.Model.Containers() {
+		if c.State.Held() {
+			open++
+		}
+	}
+	if open > 0 && !w.memory.Told {
+		w.memory.Told = true
+		w.app.SendNotification(fyne.NewNotification(text.T("Your drives stay open"),
+			text.T("Coffer closes, drives and copies go on. To close a drive too, lock it first.")))
+	}
+	if size := w.window.Canvas().Size(); size.Width >= leastWidth && size.Height >= leastHeight {
+		w.memory.Width, w.memory.Height = size.Width, size.Height
+	}
+	w.memory.keep(memoryFile(w.deps.Paths))
+	w.app.Quit()
+}
 
 // openAll opens containers named on the command line or by a double click.
-func (w *window) openAll(_ []string) {}
+func (w *window) openAll(images []string) { w.open(images) }
