@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"coffer/app/window/text"
 	"coffer/transfer/report"
 )
 
@@ -32,12 +33,21 @@ type order struct {
 // seconds is the time that the rates of a record are of.
 func seconds(r *report.Record) float64 { return r.Seconds.Copy + r.Seconds.Sync }
 
-// name is what a record is called: the person's own text, else from where to where.
+// name is what a record is called: the person's own text, else what it did.
 func name(r *report.Record) string {
 	if r.Label != "" {
 		return r.Label
 	}
-	return way(r)
+	inside := func(e report.Endpoint) bool { return e.Kind == "container" }
+	switch {
+	case inside(r.Source) && inside(r.Destination):
+		return text.T("Between containers")
+	case inside(r.Source):
+		return text.T("Out of a container")
+	case inside(r.Destination):
+		return text.T("Into a container")
+	}
+	return text.T("On this computer")
 }
 
 // arrange are the records that all words of filter are in, sorted.
@@ -83,6 +93,6 @@ func compare(a, b *report.Record, by column) int {
 // searchable is all of a record that a person may search for.
 func searchable(r *report.Record) string {
 	outcome, _ := outcomeText(r.Outcome)
-	return strings.Join([]string{r.ID, r.Label, way(r), r.Source.String(), r.Destination.String(), r.Source.Device, r.Destination.Device, r.Path,
+	return strings.Join([]string{r.ID, name(r), way(r), r.Source.Cipher, r.Destination.Cipher, r.Source.Device, r.Destination.Device, r.Path,
 		outcome, string(r.Outcome), when(r.Start), r.Machine.CPUModel, r.Machine.OSName, r.Program}, "\n")
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -29,11 +30,11 @@ func (h *history) showComparison() {
 	export := button(text.T("Export…"), theme.DocumentSaveIcon(), func() { h.screen.exportComparison(c) })
 	export.Importance = widget.HighImportance
 	head := container.NewBorder(nil, nil, back, export, subtitle(text.N(int64(len(c.Compared)), "1 transfer", "%d transfers compared")))
-	parts := container.NewVBox(section(text.T("Side by side"), comparisonTable(c)))
+	parts := container.NewVBox(section(text.T("Side by side"), comparisonTable(c, records)))
 	if len(c.Remarks) > 0 {
 		remarks := container.NewVBox()
 		for _, r := range c.Remarks {
-			words := ui.Paragraph("• " + ui.Sentence(r))
+			words := ui.Paragraph("• " + ui.Sentence(named(r, records)))
 			words.SizeName = theme.SizeNameCaptionText
 			remarks.Add(words)
 		}
@@ -48,12 +49,12 @@ func (h *history) showComparison() {
 		one := ratesOf(r, false)
 		one.SetSpan(0, span)
 		one.SetTop(top)
-		title := ui.Subheading(ui.Clean(name(r)))
-		title.Truncation = fyne.TextTruncateEllipsis
-		charts.Add(ui.Card(container.NewVBox(title, tall(170, one))))
+		title, line := ui.Subheading(ui.Clean(name(r))), ui.Caption(joined(when(r.Start), text.Rate(r.Rates.Average)))
+		title.Truncation, line.Truncation = fyne.TextTruncateEllipsis, fyne.TextTruncateEllipsis
+		charts.Add(ui.Card(container.NewVBox(container.New(twoLines{}, title, line), tall(170, one))))
 	}
 	parts.Add(charts)
-	h.open(container.NewBorder(head, nil, nil, nil, container.NewVScroll(container.NewPadded(parts))), back)
+	h.open(page(head, parts), back)
 }
 
 // compared is report.Compare with the words for what cannot be compared.
@@ -64,6 +65,16 @@ func compared(records []*report.Record) (*report.Comparison, error) {
 			Hint: text.T("Transfers with one name between the same places count as rounds of one thing. Tick one of another kind as well."), Code: protocol.Usage}}
 	}
 	return c, err
+}
+
+// named is a remark with names of records instead of their ids.
+func named(remark string, records []*report.Record) string {
+	for _, r := range records {
+		if r.Label == "" {
+			remark = strings.ReplaceAll(remark, r.ID, name(r)+" ("+when(r.Start)+")")
+		}
+	}
+	return remark
 }
 
 // verdict is the outcome of a comparison, in words.
@@ -84,14 +95,14 @@ func verdict(c report.Compared) (words string, importance widget.Importance) {
 // ratio is how many times as fast as the first one.
 func ratio(c report.Compared) string {
 	if c.Verdict == report.Baseline {
-		return "1"
+		return "1 ×"
 	}
-	return text.T("%.2f times", c.Ratio)
+	return text.T("%.2f ×", c.Ratio)
 }
 
 // comparisonTable has a line for everything compared.
-func comparisonTable(c *report.Comparison) fyne.CanvasObject {
-	layout := columns{0, 84, 92, 92, 92, 96, 170}
+func comparisonTable(c *report.Comparison, records []*report.Record) fyne.CanvasObject {
+	layout := columns{0, 88, 90, 90, 90, 70, 160}
 	rows := container.NewVBox()
 	var heads []fyne.CanvasObject
 	for i, words := range []string{text.T("Transfer"), text.T("Time"), text.T("Average"), text.T("Highest"), text.T("Lowest"), text.T("Speed"), text.T("Verdict")} {
@@ -104,9 +115,10 @@ func comparisonTable(c *report.Comparison) fyne.CanvasObject {
 	rows.Add(container.New(layout, heads...))
 	for _, one := range c.Compared {
 		rows.Add(widget.NewSeparator())
-		what, line := ui.Subheading(ui.Clean(one.Label)), ui.Caption(ui.Clean(text.T("%s → %s", one.Source, one.Destination)))
+		first := records[slices.IndexFunc(records, func(r *report.Record) bool { return r.ID == one.Records[0] })]
+		what, line := ui.Subheading(ui.Clean(name(first))), ui.Caption(joined(when(first.Start), way(first)))
 		if n := int64(len(one.Records)); n > 1 {
-			line.SetText(joined(text.T("%d rounds, medians", n), line.Text))
+			line.SetText(joined(text.T("%d rounds, medians", n), way(first)))
 		}
 		what.Truncation, line.Truncation = fyne.TextTruncateEllipsis, fyne.TextTruncateEllipsis
 		cells := []fyne.CanvasObject{container.New(twoLines{}, what, line)}

@@ -28,7 +28,9 @@ type history struct {
 
 	object                   *fyne.Container
 	table                    fyne.CanvasObject
+	body                     *fyne.Container // of the table
 	page                     *fyne.Container // a record or a comparison
+	tools                    *fyne.Container
 	filter                   *filterEntry
 	compare, export, delete_ *widget.Button
 	heads                    []*widget.Button
@@ -49,7 +51,7 @@ func newHistory(s *Screen) *history {
 	h.export = button(text.T("Export…"), theme.DocumentSaveIcon(), func() { s.exportRecords(h.chosen()) })
 	h.delete_ = button(text.T("Delete…"), theme.DeleteIcon(), func() { h.deleteRecords(h.chosen()) })
 	h.count = ui.Caption("")
-	tools := container.NewBorder(nil, nil, nil, container.NewHBox(h.count, h.compare, h.export, h.delete_), h.filter)
+	h.tools = container.NewBorder(nil, nil, nil, container.NewHBox(h.count, h.compare, h.export, h.delete_), h.filter)
 	h.list = newList(func() int { return len(h.shown) }, func() fyne.CanvasObject { return newRecordRow(h.mark) }, func(i int, o fyne.CanvasObject) {
 		if i < len(h.shown) {
 			o.(*recordRow).show(h.shown[i], h.marked[h.shown[i].ID])
@@ -65,12 +67,12 @@ func newHistory(s *Screen) *history {
 	}
 	h.broken = ui.Paragraph("")
 	h.broken.Importance = widget.WarningImportance
-	h.brokenBox = container.NewBorder(nil, nil, nil, container.NewCenter(button(text.T("Delete them…"), theme.DeleteIcon(), h.deleteDamaged)), h.broken)
+	h.brokenBox = container.NewBorder(nil, nil, nil, container.NewCenter(button(text.T("Delete…"), theme.DeleteIcon(), h.deleteDamaged)), h.broken)
 	h.brokenBox.Hide()
 	h.empty = ui.Paragraph("")
 	h.empty.Alignment = fyne.TextAlignCenter
-	h.table = container.NewPadded(ui.Card(container.NewBorder(container.NewVBox(tools, h.newHeads()), h.brokenBox, nil, nil,
-		container.NewStack(h.list, container.NewVBox(h.empty)))))
+	h.body = container.NewBorder(container.NewVBox(h.tools, h.newHeads()), h.brokenBox, nil, nil, container.NewStack(h.list, container.NewVBox(h.empty)))
+	h.table = outer(ui.Card(h.body))
 	h.page = container.NewStack()
 	h.page.Hide()
 	h.object = container.NewStack(h.table, h.page)
@@ -157,8 +159,10 @@ func (h *history) arrange() {
 	if len(h.damaged) > 0 {
 		ui.SetText(h.broken, text.N(int64(len(h.damaged)), "1 record is damaged and cannot be shown: ", "%d records are damaged and cannot be shown: ")+strings.Join(h.damaged, ", "))
 	}
-	ui.Show(h.brokenBox, len(h.damaged) > 0)
 	h.marksChanged()
+	if toggle(h.brokenBox, len(h.damaged) > 0) {
+		h.body.Refresh()
+	}
 }
 
 // mark takes a record among those to be compared, exported or deleted, or out of them.
@@ -181,7 +185,10 @@ func (h *history) marksChanged() {
 	if n > 0 {
 		words = text.N(int64(n), "1 ticked", "%d ticked")
 	}
-	ui.SetText(h.count, words)
+	if h.count.Text != words {
+		h.count.SetText(words)
+		h.tools.Refresh()
+	}
 }
 
 // chosen are the records that are marked, the oldest first: it is what others are compared with.
@@ -292,11 +299,7 @@ func (r *recordRow) show(record *report.Record, marked bool) {
 	}
 	r.updating = false
 	ui.SetText(r.what, ui.Clean(name(record)))
-	line := when(record.Start)
-	if record.Label != "" {
-		line = joined(line, way(record))
-	}
-	ui.SetText(r.line, line)
+	ui.SetText(r.line, joined(when(record.Start), way(record)))
 	for i, words := range []string{text.Size(record.Bytes), clockSeconds(seconds(record)), text.Rate(record.Rates.Average), text.Rate(record.Rates.Maximum), text.Rate(record.Rates.Minimum)} {
 		ui.SetText(r.cells[i], words)
 	}

@@ -4,6 +4,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -109,6 +110,23 @@ func (twoLines) MinSize(objects []fyne.CanvasObject) fyne.Size {
 	return fyne.NewSize(max(a.Width, b.Width), a.Height+b.Height-overlap)
 }
 
+// line puts two labels beside each other, half of the width each, closer to what is above and below than lists do.
+type line struct{}
+
+const lineHeight = 24
+
+func (line) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	for i, o := range objects {
+		h := o.MinSize().Height
+		o.Move(fyne.NewPos(float32(i)*size.Width/2, (size.Height-h)/2))
+		o.Resize(fyne.NewSize(size.Width/2, h))
+	}
+}
+
+func (line) MinSize(objects []fyne.CanvasObject) fyne.Size {
+	return fyne.NewSize(objects[0].MinSize().Width+objects[1].MinSize().Width, lineHeight)
+}
+
 // columns are widths of the cells of a row; 0 is one that takes what is left.
 type columns []float32
 
@@ -143,6 +161,38 @@ func (c columns) MinSize(objects []fyne.CanvasObject) fyne.Size {
 		size.Height = max(size.Height, o.MinSize().Height)
 	}
 	return size
+}
+
+// beside puts a narrow thing at the left of a wide one.
+type beside struct{}
+
+func (beside) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	gap := 2 * theme.Padding()
+	left := max(230, min(0.33*size.Width, 360))
+	objects[0].Resize(fyne.NewSize(left, size.Height))
+	objects[0].Move(fyne.NewPos(0, 0))
+	objects[1].Resize(fyne.NewSize(max(size.Width-left-gap, 0), size.Height))
+	objects[1].Move(fyne.NewPos(left+gap, 0))
+}
+
+func (beside) MinSize(objects []fyne.CanvasObject) fyne.Size {
+	a, b := objects[0].MinSize(), objects[1].MinSize()
+	return fyne.NewSize(max(a.Width, 230)+2*theme.Padding()+b.Width, max(a.Height, b.Height))
+}
+
+// outer is the space around a page.
+func outer(o fyne.CanvasObject) *fyne.Container {
+	p := theme.Padding()
+	return container.New(layout.NewCustomPaddedLayout(p, 2*p, 2*p, 2*p), o)
+}
+
+// toggle shows or hides, and says whether that is a change: what is around it has to be laid out again then.
+func toggle(o fyne.CanvasObject, shown bool) bool {
+	if o.Visible() == shown {
+		return false
+	}
+	ui.Show(o, shown)
+	return true
 }
 
 // list is a list whose entries can be opened by Enter as well, and which tells other keys.

@@ -27,7 +27,7 @@ type queue struct {
 
 	object  *fyne.Container
 	empty   fyne.CanvasObject
-	full    fyne.CanvasObject
+	full    *fyne.Container
 	total   fyne.CanvasObject
 	head    *widget.Label
 	amount  *widget.Label
@@ -57,9 +57,8 @@ func newQueue(s *Screen) *queue {
 		}
 	}
 	q.detail = newDetail(q)
-	split := container.NewHSplit(container.NewPadded(q.list), q.detail.object)
-	split.Offset = 0.34
-	q.full = container.NewBorder(container.NewVBox(q.total, q.trouble), nil, nil, nil, split)
+	q.list.HideSeparators = true
+	q.full = outer(container.NewBorder(container.NewVBox(q.total, q.trouble), nil, nil, nil, container.New(beside{}, q.list, q.detail.object)))
 	q.empty = q.newEmpty()
 	q.object = container.NewStack(q.empty, q.full)
 	q.full.Hide()
@@ -68,7 +67,7 @@ func newQueue(s *Screen) *queue {
 
 // newEmpty is what stands there without jobs.
 func (q *queue) newEmpty() fyne.CanvasObject {
-	icon := widget.NewIcon(theme.DownloadIcon())
+	icon := widget.NewIcon(theme.NewDisabledResource(theme.DownloadIcon()))
 	words := ui.Caption(text.T("Drop files on a container, or export some in Files. What is copied shows here, and how fast."))
 	words.Alignment = fyne.TextAlignCenter
 	head := ui.Subheading(text.T("Nothing is being copied"))
@@ -85,8 +84,8 @@ func (q *queue) refresh() {
 	q.jobs = q.screen.watcher.Jobs()
 	summary := q.screen.watcher.Summary()
 	ui.Show(q.empty, len(q.jobs) == 0)
-	ui.Show(q.full, len(q.jobs) > 0)
-	ui.Show(q.total, summary.Active() > 0)
+	moved := toggle(q.full, len(q.jobs) > 0)
+	moved = toggle(q.total, summary.Active() > 0) || moved
 	if summary.Active() > 0 {
 		ui.SetText(q.head, summaryText(summary))
 		amount, rate := "", ""
@@ -99,7 +98,9 @@ func (q *queue) refresh() {
 		ui.SetText(q.amount, joined(amount, rate))
 		q.bar.set(summary.Fraction(), summary.Running == 0)
 	}
-	q.sayTrouble()
+	if q.sayTrouble() || moved {
+		q.full.Refresh()
+	}
 	at := slices.IndexFunc(q.jobs, func(j Job) bool { return j.Key() == q.chosen })
 	if at < 0 && len(q.jobs) > 0 { // what runs, else the newest
 		at, q.chosen = 0, q.jobs[0].Key()
@@ -111,8 +112,8 @@ func (q *queue) refresh() {
 	}
 }
 
-// sayTrouble says of which containers the jobs are not known.
-func (q *queue) sayTrouble() {
+// sayTrouble says of which containers the jobs are not known, and whether that needs another space now.
+func (q *queue) sayTrouble() (moved bool) {
 	words, trouble := "", q.screen.watcher.Trouble()
 	for _, image := range slices.Sorted(maps.Keys(trouble)) {
 		err := trouble[image]
@@ -125,8 +126,9 @@ func (q *queue) sayTrouble() {
 			words += ui.Clean(image) + ": " + ui.Sentence(err.Error())
 		}
 	}
+	moved = q.trouble.Text != words
 	ui.SetText(q.trouble, words)
-	ui.Show(q.trouble, words != "")
+	return toggle(q.trouble, words != "") || moved
 }
 
 // do does something to a job, off Fyne's goroutine, and looks what has become of it.
@@ -243,6 +245,8 @@ func rowText(j Job) string {
 	switch {
 	case j.State == protocol.JobRunning:
 		return joined(StateText(j), text.Rate(j.Current), left(j))
+	case j.State == protocol.JobPaused:
+		return joined(StateText(j), text.T("%s of %s", text.Size(j.Bytes), text.Size(j.TotalBytes)))
 	case j.State == protocol.JobDone:
 		return joined(StateText(j), text.Size(j.Bytes), text.Rate(j.Average))
 	case j.State == protocol.JobPartly:
@@ -268,6 +272,7 @@ type detail struct {
 	job   Job
 
 	object                          fyne.CanvasObject
+	body, figures                   *fyne.Container
 	title, way, state, amount, note *widget.Label
 	bar                             *bar
 	now, average, highest, lowest   figure
@@ -305,12 +310,13 @@ func newDetail(q *queue) *detail {
 			}
 		})
 	d.problemList.HideSeparators = true
-	d.problemBox = container.NewBorder(d.problemHead, nil, nil, nil, tall(120, d.problemList))
+	d.problemBox = container.NewBorder(d.problemHead, nil, nil, nil, tall(90, d.problemList))
+	d.figures = container.NewGridWithColumns(4, d.now.object, d.average.object, d.highest.object, d.lowest.object)
 	buttons := container.NewHBox(d.answer, d.pause, d.resume, d.retry, d.export, d.stop, d.remove)
 	top := container.NewVBox(container.New(twoLines{}, d.title, d.way), buttons,
-		container.NewBorder(nil, nil, d.state, nil, d.amount), tall(10, d.bar), d.note,
-		container.NewGridWithColumns(4, d.now.object, d.average.object, d.highest.object, d.lowest.object))
-	d.object = container.NewPadded(ui.Card(container.NewBorder(top, d.problemBox, nil, nil, d.chart)))
+		container.NewBorder(nil, nil, d.state, nil, d.amount), d.bar, d.note, d.figures)
+	d.body = container.NewBorder(top, d.problemBox, nil, nil, d.chart)
+	d.object = ui.Card(d.body)
 	return d
 }
 
@@ -322,12 +328,15 @@ func (d *detail) show(j Job) {
 	ui.SetText(d.state, StateText(j))
 	ui.SetText(d.amount, joined(amounts(j), left(j)))
 	d.bar.set(j.Fraction(), j.State != protocol.JobRunning)
-	ui.Show(d.bar, !j.State.Ended() && j.State != protocol.JobWaiting)
+	moved := toggle(d.bar, !j.State.Ended() && j.State != protocol.JobWaiting)
 	note := d.noteOf(j)
+	moved = toggle(d.note, note != "") || d.note.Text != note || moved
 	ui.SetText(d.note, note)
-	ui.Show(d.note, note != "")
+	begun := j.Bytes > 0 || !j.State.Ended()
+	moved = toggle(d.figures, begun) || moved
+	moved = toggle(d.chart, begun) || moved
 	d.showRates(j)
-	d.showButtons(j)
+	moved = d.showButtons(j) || moved
 	if len(d.problems) != len(j.Problems) || len(j.Problems) > 0 && d.problems[0] != j.Problems[0] {
 		d.problems = j.Problems
 		d.problemList.Refresh()
@@ -336,7 +345,9 @@ func (d *detail) show(j Job) {
 	if not > 0 {
 		ui.SetText(d.problemHead, text.N(not, "1 file was not copied", "%d files were not copied"))
 	}
-	ui.Show(d.problemBox, not > 0)
+	if toggle(d.problemBox, not > 0) || moved {
+		d.body.Refresh()
+	}
 }
 
 // noteOf is what a person should know of a job.
@@ -395,22 +406,24 @@ func (d *detail) showRates(j Job) {
 	}
 }
 
-func (d *detail) showButtons(j Job) {
+// showButtons shows those for what can be done, and says whether they are others than before.
+func (d *detail) showButtons(j Job) (moved bool) {
 	can := ActionsOf(j)
-	ui.Show(d.answer, can.Answer)
-	ui.Show(d.pause, can.Pause)
-	ui.Show(d.resume, can.Resume)
-	ui.Show(d.stop, can.Cancel)
-	ui.Show(d.retry, can.Retry)
-	ui.Show(d.remove, can.Remove)
-	ui.Show(d.export, j.State.Ended() && j.Record != nil)
+	for _, one := range []struct {
+		button *widget.Button
+		shown  bool
+	}{{d.answer, can.Answer}, {d.pause, can.Pause}, {d.resume, can.Resume}, {d.stop, can.Cancel}, {d.retry, can.Retry}, {d.remove, can.Remove}, {d.export, j.State.Ended() && j.Record != nil}} {
+		moved = toggle(one.button, one.shown) || moved
+	}
 	words := text.T("Try again")
 	if n := int64(len(Failed(j))); j.State == protocol.JobPartly && j.Dropped == 0 {
 		words = text.N(n, "Retry the failed file", "Retry %d failed files")
 	}
 	if d.retry.Text != words {
 		d.retry.SetText(words)
+		moved = true
 	}
+	return moved
 }
 
 // problemRow is a file that was not copied.
@@ -420,7 +433,8 @@ type problemRow struct {
 }
 
 func newProblemRow() *problemRow {
-	r := &problemRow{name: widget.NewLabel(""), reason: ui.Caption("")}
+	r := &problemRow{name: ui.Caption(""), reason: ui.Caption("")}
+	r.name.Importance = widget.MediumImportance
 	r.name.Truncation, r.reason.Truncation = fyne.TextTruncateEllipsis, fyne.TextTruncateEllipsis
 	r.ExtendBaseWidget(r)
 	return r
@@ -428,7 +442,7 @@ func newProblemRow() *problemRow {
 
 // CreateRenderer implements fyne.Widget.
 func (r *problemRow) CreateRenderer() fyne.WidgetRenderer {
-	return widget.NewSimpleRenderer(container.New(twoLines{}, r.name, r.reason))
+	return widget.NewSimpleRenderer(container.New(line{}, r.name, r.reason))
 }
 
 func (r *problemRow) show(p report.Problem) {

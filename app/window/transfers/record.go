@@ -35,7 +35,12 @@ func (h *history) showRecord(r *report.Record) {
 		parts.Add(section(text.T("Where the time went"), newPhases(r.Phases)))
 	}
 	parts.Add(container.NewGridWithColumns(2, section(text.T("Transfer"), facts(transferFacts(r))), section(text.T("Computer"), facts(machineFacts(r)))))
-	h.open(container.NewBorder(head, nil, nil, nil, container.NewVScroll(container.NewPadded(parts))), back)
+	h.open(page(head, parts), back)
+}
+
+// page is what is shown instead of the table: a line of buttons, and parts to scroll through.
+func page(head, parts fyne.CanvasObject) fyne.CanvasObject {
+	return outer(container.NewBorder(head, nil, nil, nil, container.NewVScroll(container.New(layout.NewCustomPaddedLayout(theme.Padding(), 0, 0, 2*theme.Padding()), parts))))
 }
 
 // subtitle is a title in the line of buttons.
@@ -69,7 +74,15 @@ func ratesNote(r *report.Record) fyne.CanvasObject {
 	if r.Rates.SingleWindow {
 		return ui.Caption(text.T("One average only: the copy was too short for more."))
 	}
-	return ui.Caption(text.T("Each point is a window of %s. Highest and lowest are whole windows.", clockSeconds(r.Rates.WindowSeconds)))
+	return ui.Caption(text.T("Each point is a window of %s. Highest and lowest are whole windows.", windowText(r.Rates.WindowSeconds)))
+}
+
+// windowText is the length of a window.
+func windowText(s float64) string {
+	if s == float64(int64(s)) {
+		return text.T("%d s", int64(s))
+	}
+	return clockSeconds(s)
 }
 
 // fact is something about a transfer, with its name.
@@ -135,9 +148,9 @@ func counts(by map[string]int64) string {
 
 // endpoint is one side of a transfer in detail.
 func endpoint(e report.Endpoint) string {
-	parts := []string{place(e)}
+	parts := []string{text.T("this computer"), e.FileSystem}
 	if e.Kind == "container" {
-		parts = append(parts, e.Format, e.Cipher, e.Engine, e.FileSystem)
+		parts = []string{text.T("container"), e.Format, e.Cipher, e.Engine, e.FileSystem}
 	}
 	if e.Device != "" {
 		parts = append(parts, text.T("disk %s", e.Device))

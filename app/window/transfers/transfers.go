@@ -28,6 +28,7 @@ type Screen struct {
 	history *history
 
 	object  fyne.CanvasObject
+	head    *fyne.Container
 	tabs    [2]*widget.Button
 	tidy    *widget.Button
 	page    int // 0: queue, 1: history
@@ -48,8 +49,10 @@ func New(d *ui.Deps, watcher *Watcher) *Screen {
 	s.tidy = button(text.T("Remove finished"), theme.ContentClearIcon(), func() { s.queue.remove(s.queue.ended()...) })
 	s.tidy.Importance = widget.LowImportance
 	s.tidy.Hide()
-	head := container.NewBorder(nil, nil, container.NewHBox(ui.Heading(text.T("Transfers")), s.tabs[0], s.tabs[1]), s.tidy)
-	s.object = container.NewBorder(container.NewPadded(head), nil, nil, nil, container.NewStack(s.queue.object, s.history.object))
+	title := ui.Heading(text.T("Transfers"))
+	title.Truncation = fyne.TextTruncateOff
+	s.head = outer(container.NewBorder(nil, nil, container.NewHBox(title, s.tabs[0], s.tabs[1]), s.tidy))
+	s.object = container.NewBorder(s.head, nil, nil, nil, container.NewStack(s.queue.object, s.history.object))
 	s.history.object.Hide()
 	s.markTab()
 	watcher.Listen(func() {
@@ -143,7 +146,9 @@ func (s *Screen) changed() {
 	if s.shown && s.page == 0 {
 		s.queue.refresh()
 	}
-	ui.Show(s.tidy, s.page == 0 && len(s.queue.ended()) > 0)
+	if toggle(s.tidy, s.page == 0 && len(s.queue.ended()) > 0) {
+		s.head.Refresh()
+	}
 	news := false
 	for _, j := range s.watcher.Jobs() {
 		if k := j.Key(); j.State.Ended() && !s.ended[k] {

@@ -170,7 +170,7 @@ func (j Job) Fraction() float64 {
 // amounts is how much is done, in words: "312 of 1,024 files · 1.2 GB of 4.0 GB".
 func amounts(j Job) string {
 	switch {
-	case j.State == protocol.JobWaiting:
+	case j.State == protocol.JobWaiting, j.State.Ended() && j.TotalFiles == 0 && j.TotalBytes == 0:
 		return ""
 	case j.State == protocol.JobPlanning:
 		if j.TotalFiles == 0 && j.TotalBytes == 0 {
@@ -264,18 +264,22 @@ func outcomeText(o report.Outcome) (words string, importance widget.Importance) 
 	return ui.Clean(string(o)), widget.MediumImportance
 }
 
-// place is one side of a transfer, in words.
+// place is one side of a transfer, in a few words: "ext4", "LUKS2 FAT32".
 func place(e report.Endpoint) string {
-	if e.Kind == "container" {
-		if e.Format == "raw" {
-			return text.T("unencrypted image")
+	kind, format := e.FileSystem, e.Format
+	if e.Kind != "container" {
+		if kind == "" {
+			return text.T("this computer")
 		}
+		return ui.Clean(kind)
+	}
+	switch format {
+	case "raw":
+		return ui.Clean(text.T("unencrypted %s", kind))
+	case "":
 		return text.T("container")
 	}
-	if e.FileSystem != "" {
-		return text.T("this computer (%s)", ui.Clean(e.FileSystem))
-	}
-	return text.T("this computer")
+	return ui.Clean(strings.TrimSpace(strings.ToUpper(format) + " " + kind))
 }
 
 // way is from where to where, in words.

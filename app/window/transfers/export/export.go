@@ -97,7 +97,7 @@ func Show(d *ui.Deps, r Request) *Dialog {
 	e.keys.Enter, e.keys.Escape = func() { e.saveNow(false) }, e.close
 	form := container.New(layout.NewFormLayout(), widget.NewLabel(text.T("Format")), e.format,
 		widget.NewLabel(text.T("Save as")), container.NewBorder(nil, nil, nil, e.browse, e.path))
-	e.dialog = dialog.NewCustomWithoutButtons(r.Title, container.NewVBox(form, e.problem), d.Shell.Window())
+	e.dialog = dialog.NewCustomWithoutButtons(r.Title, container.New(layout.NewCustomPaddedLayout(0, 2*theme.Padding(), 0, 0), container.NewVBox(form, e.problem)), d.Shell.Window())
 	e.dialog.SetButtons([]fyne.CanvasObject{e.cancel, e.save})
 	detach := e.keys.Attach(d.Shell.Window().Canvas())
 	e.dialog.SetOnClosed(func() {
