@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"coffer/app/window/text"
+	"coffer/app/window/ui"
 )
 
 // actionKind is something a person can do here.
@@ -116,13 +117,7 @@ func (a *action) iconButton() *widget.Button {
 func (s *Screen) enable() {
 	for _, a := range s.actions {
 		for _, b := range a.buttons {
-			if can := a.can == nil || a.can(); can == b.Disabled() {
-				if can {
-					b.Enable()
-				} else {
-					b.Disable()
-				}
-			}
+			ui.Enable(b, a.can == nil || a.can())
 		}
 	}
 }

@@ -28,6 +28,7 @@ func (flow) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	objects, more := objects[:len(objects)-1], objects[len(objects)-1]
 	whole := -theme.Padding()
 	for _, o := range objects {
+		ui.Show(o, true) // a hidden button does not know how wide it is with its icon
 		whole += o.MinSize().Width + theme.Padding()
 	}
 	room := size.Width
@@ -38,25 +39,16 @@ func (flow) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	for _, o := range objects {
 		width := o.MinSize().Width
 		all = all && x+width <= room
-		visible(o, all)
+		ui.Show(o, all)
 		if all {
 			o.Move(fyne.NewPos(x, 0))
 			o.Resize(fyne.NewSize(width, size.Height))
 			x += width + theme.Padding()
 		}
 	}
-	visible(more, !all)
+	ui.Show(more, !all)
 	more.Move(fyne.NewPos(x, 0))
 	more.Resize(fyne.NewSize(more.MinSize().Width, size.Height))
-}
-
-func visible(o fyne.CanvasObject, show bool) {
-	switch {
-	case show && !o.Visible():
-		o.Show()
-	case !show && o.Visible():
-		o.Hide()
-	}
 }
 
 // crumbs shows a path whose parts lead back to them.
@@ -88,12 +80,14 @@ func (c *crumbs) show(title, folder string) {
 		b.Importance = widget.LowImportance
 		return b
 	}
-	objects := []fyne.CanvasObject{add(title, "/", theme.StorageIcon()), widget.NewLabel("…")}
+	objects := []fyne.CanvasObject{add(title, "/", ui.IconDrive), widget.NewLabel("…")}
 	at := ""
 	for name := range strings.SplitSeq(strings.Trim(folder, "/"), "/") {
 		if name != "" {
 			at += "/" + name
-			objects = append(objects, container.NewCenter(widget.NewIcon(theme.NavigateNextIcon())), add(name, at, nil))
+			mark := widget.NewLabel("›")
+			mark.Importance = widget.LowImportance
+			objects = append(objects, mark, add(name, at, nil))
 		}
 	}
 	if len(objects) > 2 || folder == "/" { // where one is stands out
@@ -139,7 +133,7 @@ func (trail) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	}
 	x := float32(0)
 	put := func(o fyne.CanvasObject, show bool) {
-		visible(o, show)
+		ui.Show(o, show)
 		if !show {
 			return
 		}
@@ -186,15 +180,15 @@ func (h *head) mark(o order, folders bool) {
 	for by, b := range h.cells {
 		var icon fyne.Resource
 		if column(by) == o.by {
-			if icon = theme.MenuDropDownIcon(); o.down {
-				icon = theme.MenuDropUpIcon()
+			if icon = theme.MenuDropUpIcon(); o.down {
+				icon = theme.MenuDropDownIcon()
 			}
 		}
 		if b.Icon != icon {
 			b.SetIcon(icon)
 		}
 	}
-	visible(h.cells[byFolder], folders)
+	ui.Show(h.cells[byFolder], folders)
 	h.box.Refresh()
 }
 

@@ -112,7 +112,7 @@ const removers = 8
 func (s *Screen) remove() {
 	items := outermost(s.chosen())
 	id := s.container.ID
-	s.confirm(text.T("Delete for good?"), removeQuestion(items), text.T("Delete"), func() {
+	s.ask(text.T("Delete for good?"), removeQuestion(items), text.T("Delete"), true, func() {
 		s.work(text.T("Deleting…"), func(ctx context.Context, say func(string, float64)) error {
 			return s.removeAll(ctx, id, items, say)
 		}, s.showError)

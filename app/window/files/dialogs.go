@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"path"
 	"strings"
@@ -8,7 +9,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/dialog"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/theme"
@@ -20,77 +20,48 @@ import (
 	"coffer/app/window/ui"
 )
 
-// show shows a dialog that tells of what is inside: it closes when the container is locked or left. closed, if not nil, is
-// called when it closes.
-func (s *Screen) show(d dialog.Dialog, closed func()) {
-	s.close = d.Hide
-	d.SetOnClosed(func() {
+// panel makes a dialog that tells of what is inside: it closes when the container is locked or left. shut closes it, by which
+// closed, if not nil, is called.
+func (s *Screen) panel(title string, width float32, content fyne.CanvasObject, closed func()) (p *ui.Panel, shut func()) {
+	p = ui.NewPanel(s.deps.Shell.Window(), title, width, content)
+	shut = func() {
+		if !p.Open() {
+			return
+		}
+		p.Close()
 		s.close = nil
 		if closed != nil {
 			closed()
 		}
 		s.focus()
-	})
-	d.Show()
-}
-
-// keyButton is a button that hears Enter, and Esc for cancel.
-type keyButton struct {
-	widget.Button
-	cancel func()
-}
-
-func newKeyButton(words string, tapped, cancel func()) *keyButton {
-	b := &keyButton{cancel: cancel}
-	b.Text, b.OnTapped = words, tapped
-	b.ExtendBaseWidget(b)
-	return b
-}
-
-// TypedKey implements fyne.Focusable.
-func (b *keyButton) TypedKey(k *fyne.KeyEvent) {
-	switch k.Name {
-	case fyne.KeyReturn, fyne.KeyEnter:
-		b.Tapped(nil)
-	case fyne.KeyEscape:
-		b.cancel()
-	default:
-		b.Button.TypedKey(k)
 	}
+	p.Keys.Escape, s.close = shut, shut
+	return p, shut
 }
 
 // ask asks before something happens. With danger the other answer is the default.
 func (s *Screen) ask(title, question, action string, danger bool, yes func()) {
-	d := dialog.NewCustomWithoutButtons(title, ui.Paragraph(question), s.deps.Shell.Window())
-	no := newKeyButton(text.T("Cancel"), d.Hide, d.Hide)
-	ok := newKeyButton(action, func() { d.Hide(); yes() }, d.Hide)
-	ok.Importance = widget.HighImportance
+	p, shut := s.panel(title, 480, ui.Paragraph(question), nil)
+	no := p.Keys.NewButton(text.T("Cancel"), shut)
+	ok := p.Keys.NewPrimary(action, func() { shut(); yes() })
+	p.SetButtons(no, ok)
+	p.Show()
 	if danger {
 		ok.Importance = widget.DangerImportance
+		ok.Refresh()
+		p.Focus(no)
+		return
 	}
-	d.SetButtons([]fyne.CanvasObject{no, ok})
-	d.Resize(fyne.NewSize(480, 0))
-	s.show(d, nil)
-	first := ok
-	if danger {
-		first = no
-	}
-	s.deps.Shell.Window().Canvas().Focus(first)
-}
-
-// confirm asks before something that cannot be undone.
-func (s *Screen) confirm(title, question, action string, yes func()) {
-	s.ask(title, question, action, true, yes)
+	p.Focus(ok)
 }
 
 // tell says something that is no failure.
 func (s *Screen) tell(title, words string) {
-	d := dialog.NewCustomWithoutButtons(title, ui.Paragraph(words), s.deps.Shell.Window())
-	ok := newKeyButton(text.T("Close"), d.Hide, d.Hide)
-	d.SetButtons([]fyne.CanvasObject{ok})
-	d.Resize(fyne.NewSize(480, 0))
-	s.show(d, nil)
-	s.deps.Shell.Window().Canvas().Focus(ok)
+	p, shut := s.panel(title, 480, ui.Paragraph(words), nil)
+	ok := p.Keys.NewPrimary(text.T("Close"), shut)
+	p.SetButtons(ok)
+	p.Show()
+	p.Focus(ok)
 }
 
 // nameQuestion asks for the name of a file or folder.
@@ -100,23 +71,8 @@ type nameQuestion struct {
 	taken               func(folded string) bool
 }
 
-// nameEntry is where a name is typed.
-type nameEntry struct {
-	widget.Entry
-	cancel func()
-}
-
-// TypedKey implements fyne.Focusable.
-func (e *nameEntry) TypedKey(k *fyne.KeyEvent) {
-	if k.Name == fyne.KeyEscape {
-		e.cancel()
-		return
-	}
-	e.Entry.TypedKey(k)
-}
-
 // selectFirst selects the first n letters, as the keys would.
-func (e *nameEntry) selectFirst(n int) {
+func selectFirst(e *ui.KeyEntry, n int) {
 	e.CursorColumn = 0
 	e.KeyDown(&fyne.KeyEvent{Name: desktop.KeyShiftLeft})
 	for range n {
@@ -127,42 +83,36 @@ func (e *nameEntry) selectFirst(n int) {
 
 // askName asks for a name and calls then with one that FAT can hold.
 func (s *Screen) askName(q nameQuestion, then func(name string)) {
-	entry := &nameEntry{}
-	entry.ExtendBaseWidget(entry)
+	content := container.NewVBox()
+	p, shut := s.panel(q.title, 460, content, nil)
+	entry := p.Keys.NewEntry()
 	entry.SetText(q.name)
-	why := ui.Paragraph(" ")
+	why := ui.Paragraph(" ") // the room is there from the beginning, so that nothing jumps
 	why.Importance = widget.WarningImportance
-	d := dialog.NewCustomWithoutButtons(q.title, container.NewVBox(entry, why), s.deps.Shell.Window())
-	var ok *keyButton
+	content.Objects = []fyne.CanvasObject{entry, why}
+	typed := func() string { return strings.TrimLeft(entry.Text, " ") }
 	accept := func() {
-		if name := strings.TrimLeft(entry.Text, " "); nameFault(name, q.taken) == "" {
-			d.Hide()
+		if name := typed(); nameFault(name, q.taken) == "" {
+			shut()
 			then(name)
 		}
 	}
-	ok = newKeyButton(q.action, accept, d.Hide)
-	ok.Importance = widget.HighImportance
-	check := func(string) {
-		fault := nameFault(strings.TrimLeft(entry.Text, " "), q.taken)
-		if fault == "" {
-			why.SetText(" ")
-			ok.Enable()
-			return
-		}
-		why.SetText(fault)
-		ok.Disable()
+	ok := p.Keys.NewPrimary(q.action, accept)
+	entry.OnChanged = func(string) {
+		fault := nameFault(typed(), q.taken)
+		ui.Enable(ok, fault == "")
+		ui.SetText(why, cmp.Or(fault, " "))
 	}
-	entry.OnChanged, entry.OnSubmitted, entry.cancel = check, func(string) { accept() }, d.Hide
-	d.SetButtons([]fyne.CanvasObject{newKeyButton(text.T("Cancel"), d.Hide, d.Hide), ok})
-	d.Resize(fyne.NewSize(460, 0))
-	check("")
-	s.show(d, nil)
-	s.deps.Shell.Window().Canvas().Focus(entry)
+	entry.OnSubmitted = func(string) { accept() }
+	p.SetButtons(p.Keys.NewButton(text.T("Cancel"), shut), ok)
+	entry.OnChanged("")
+	p.Show()
+	p.Focus(entry)
 	marked := len([]rune(q.name))
 	if dot := strings.LastIndexByte(q.name, '.'); q.stem && dot > 0 {
 		marked = len([]rune(q.name[:dot]))
 	}
-	entry.selectFirst(marked)
+	selectFirst(entry, marked)
 }
 
 // tally is what is in folders.
@@ -170,13 +120,15 @@ type tally struct{ files, folders, bytes int64 }
 
 // words tells it.
 func (t tally) words() string {
+	if t.folders == 0 {
+		return text.N(t.files, "1 file", "%d files") + ", " + text.Size(t.bytes)
+	}
 	return text.T("%s in %s, %s", text.N(t.files, "1 file", "%d files"), text.N(t.folders, "1 folder", "%d folders"), text.Size(t.bytes))
 }
 
 // properties tells about what is chosen, or about the folder shown. Folders are counted meanwhile.
 func (s *Screen) properties() {
 	items := s.chosen()
-	title := text.T("Properties")
 	if len(items) == 0 {
 		items = []*item{newItem(protocol.Entry{Path: s.folder, Folder: true})}
 	}
@@ -210,7 +162,7 @@ func (s *Screen) properties() {
 			line(text.T("Attributes"), words)
 		}
 	} else {
-		line(text.T("Selected"), text.T("%d files and folders", len(items)))
+		line(text.T("Selected"), text.T("%d items", len(items)))
 	}
 	size := line(text.T("Size"), "")
 	ctx, cancel := context.WithCancel(s.deps.Context)
@@ -234,12 +186,11 @@ func (s *Screen) properties() {
 	}
 	picture := widget.NewIcon(pictureOf(icon))
 	head := container.NewGridWrap(fyne.NewSquareSize(48), picture)
-	d := dialog.NewCustomWithoutButtons(title, container.NewBorder(nil, nil, container.NewVBox(head), nil, form), s.deps.Shell.Window())
-	ok := newKeyButton(text.T("Close"), d.Hide, d.Hide)
-	d.SetButtons([]fyne.CanvasObject{ok})
-	d.Resize(fyne.NewSize(520, 0))
-	s.show(d, cancel)
-	s.deps.Shell.Window().Canvas().Focus(ok)
+	p, shut := s.panel(text.T("Properties"), 520, container.NewBorder(nil, nil, container.NewVBox(head), nil, form), cancel)
+	ok := p.Keys.NewPrimary(text.T("Close"), shut)
+	p.SetButtons(ok)
+	p.Show()
+	p.Focus(ok)
 }
 
 // attributes are the marks of a file, in words.

@@ -70,6 +70,7 @@ type Screen struct {
 	notice  *fyne.Container
 	noticed string
 	actions []*action
+	bottom  *fyne.Container
 	status  *widget.Label
 	space   *widget.Label
 	busy    *widget.Activity
@@ -104,7 +105,7 @@ const (
 func New(d *ui.Deps) *Screen {
 	s := &Screen{deps: d, folder: "/", sel: newSelection(0)}
 	s.watched.Store(&s.image)
-	s.hooks = hooks{do: fyne.Do, after: s.onTime, modifiers: heldKeys, launch: launch, choose: s.chooseOnHost}
+	s.hooks = hooks{do: d.Do, after: s.onTime, modifiers: heldKeys, launch: launch, choose: s.chooseOnHost}
 	s.build()
 	return s
 }
@@ -164,9 +165,9 @@ func (s *Screen) build() {
 		s.showMenuAt(s.menu(), at.AddXY(0, more.Size().Height))
 	}
 	tools.Add(more)
-	bottom := container.NewBorder(nil, nil, s.busy, s.space, s.status)
+	s.bottom = container.NewBorder(nil, nil, s.busy, s.space, s.status)
 	list := container.NewBorder(container.NewVBox(s.head.box, widget.NewSeparator()), nil, nil, nil, container.NewStack(s.table, s.hint))
-	s.view = container.NewBorder(container.NewVBox(way, tools, s.notice), container.NewVBox(widget.NewSeparator(), bottom), nil, nil, list)
+	s.view = container.NewBorder(container.NewVBox(way, tools, s.notice), container.NewVBox(widget.NewSeparator(), s.bottom), nil, nil, list)
 	s.view.Hide()
 	s.object = container.New(layout.NewCustomPaddedLayout(theme.Padding(), theme.Padding(), 2*theme.Padding(), 2*theme.Padding()), container.NewStack(s.view, s.message))
 }
@@ -287,17 +288,17 @@ func (s *Screen) update(c model.Container) {
 		s.say("wait", nil, "", "")
 		s.view.Hide()
 	case c.State == model.Missing:
-		s.say("missing", theme.BrokenImageIcon(), text.T("%s is not there", c.Title()), text.T("There is no file at %s. If it is on another disk, connect that first.", ui.Clean(c.Path)))
+		s.say("missing", ui.IconMissing, text.T("%s is not there", c.Title()), text.T("There is no file at %s. If it is on another disk, connect that first.", ui.Clean(c.Path)))
 	case c.State == model.Busy:
-		s.say("busy", theme.HistoryIcon(), text.T("One moment"), text.T("%s is just being unlocked or locked.", c.Title()))
+		s.say("busy", ui.IconBusy, text.T("One moment"), text.T("%s is just being unlocked or locked.", c.Title()))
 	case c.State == model.Unresponsive:
 		s.say("silent", theme.WarningIcon(), text.T("%s does not answer", c.Title()), text.T("The process that holds the container is busy or stuck. Its files appear here as soon as it answers."))
 	case c.State.Open(): // raw
 		s.say("raw", theme.InfoIcon(), text.T("%s is open as a raw device", c.Title()), text.T("It shows one file, the whole decrypted disk, for other file systems. Lock it and unlock it in the usual way to see files here."))
 	default:
-		unlock := widget.NewButtonWithIcon(text.T("Unlock…"), theme.LoginIcon(), s.unlock)
+		unlock := widget.NewButtonWithIcon(text.T("Unlock…"), ui.IconUnlocked, s.unlock)
 		unlock.Importance = widget.HighImportance
-		s.say("locked", theme.NewColoredResource(theme.StorageIcon(), theme.ColorNamePrimary), text.T("%s is locked", c.Title()), text.T("Unlock it to see the files inside. You can also drop files here: they are copied in after you have unlocked it."), unlock)
+		s.say("locked", theme.NewColoredResource(ui.IconLocked, theme.ColorNamePrimary), text.T("%s is locked", c.Title()), text.T("Unlock it to see the files inside. You can also drop files here: they are copied in after you have unlocked it."), unlock)
 	}
 }
 
@@ -396,6 +397,9 @@ func (s *Screen) take(items []*item, ended bool, err error) {
 		s.failed = err
 		s.setItems(items) // what can be read of a damaged folder
 	}
+	if ended && s.again == nil && s.counted != countersOf(s.container) { // it was changed meanwhile
+		s.listSoon()
+	}
 	s.showState()
 }
 
@@ -475,9 +479,12 @@ func (s *Screen) showNotice() {
 		return
 	}
 	s.noticed = words
-	s.notice.Objects = []fyne.CanvasObject{container.NewBorder(nil, nil, container.NewPadded(widget.NewIcon(icon)), nil, ui.Paragraph(words))}
-	s.notice.Refresh()
-	visible(s.notice, words != "")
+	s.notice.Objects = nil
+	if words != "" {
+		s.notice.Objects = []fyne.CanvasObject{container.NewBorder(nil, nil, widget.NewIcon(icon), nil, ui.Paragraph(words))}
+	}
+	ui.Show(s.notice, words != "")
+	s.view.Refresh() // there is another height for the list
 }
 
 // showHint fills an empty list with what can be done.
@@ -527,7 +534,7 @@ func (s *Screen) showHint() {
 		s.hint.Objects = []fyne.CanvasObject{content}
 		s.hint.Refresh()
 	}
-	visible(s.hint, content != nil)
+	ui.Show(s.hint, content != nil)
 }
 
 // showStatus tells how much there is, how much is chosen, and how much room is left.
@@ -553,15 +560,14 @@ func (s *Screen) showStatus() {
 	if s.sel.count > 0 {
 		words += "  ·  " + s.chosenWords()
 	}
-	if s.status.Text != words {
-		s.status.SetText(words)
-	}
+	ui.SetText(s.status, words)
 	words = ""
 	if total := s.container.Status.TotalBytes; total > 0 {
 		words = text.T("%s free of %s", text.Size(s.container.Status.FreeBytes), text.Size(total))
 	}
 	if s.space.Text != words {
 		s.space.SetText(words)
+		s.bottom.Refresh() // it has another width now
 	}
 }
 

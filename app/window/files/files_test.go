@@ -19,6 +19,7 @@ import (
 
 	"coffer/app/client"
 	"coffer/app/config"
+	"coffer/app/protocol"
 	"coffer/app/window/backend/fake"
 	"coffer/app/window/model"
 	"coffer/app/window/ui"
@@ -48,17 +49,17 @@ func (s *shell) Notify(string, string) {}
 // world is a screen over a fake Coffer. The test's goroutine is Fyne's: what others want to do there waits until the test lets
 // it, and timers run when the test says so.
 type world struct {
-	t       *testing.T
-	coffer  *fake.Coffer
-	one     *fake.Container
-	image   string
-	shell   *shell
-	screen  *Screen
-	model   *model.Model
-	opened  []string
-	answer  []string // of the choosers
-	asked   []chooseKind
-	held    fyne.KeyModifier
+	t      *testing.T
+	coffer *fake.Coffer
+	one    *fake.Container
+	image  string
+	shell  *shell
+	screen *Screen
+	model  *model.Model
+	opened []string
+	answer []string // of the choosers
+	asked  []chooseKind
+	held   fyne.KeyModifier
 
 	mu     sync.Mutex
 	queue  []func()
@@ -88,10 +89,9 @@ func newWorld(t *testing.T, drive bool) *world {
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	w.shell = &shell{window: test.NewTempWindow(t, widget.NewLabel("")), chosen: w.image}
-	d := &ui.Deps{Shell: w.shell, Model: m, Backend: w.coffer.Backend(), Paths: config.Paths{Data: t.TempDir()}, Context: ctx}
+	d := &ui.Deps{Shell: w.shell, Model: m, Backend: w.coffer.Backend(), Paths: config.Paths{Data: t.TempDir()}, Context: ctx, Post: w.do}
 	w.screen = New(d)
 	s := w.screen
-	s.do = w.do
 	s.after = func(after time.Duration, f func()) func() {
 		one := &timer{after, f}
 		w.timers = append(w.timers, one)
@@ -248,7 +248,7 @@ func (w *world) button(words string) *widget.Button {
 			if b.Text == words {
 				return b
 			}
-		case *keyButton:
+		case *ui.KeyButton:
 			if b.Text == words {
 				return &b.Button
 			}
@@ -299,4 +299,66 @@ func TestShowsAFolder(t *testing.T) {
 		t.Errorf("shown: %s", got)
 	}
 	w.picture("folder")
+}
+
+// TestPictures draws what there is to look at; it checks nothing.
+func TestPictures(t *testing.T) {
+	if os.Getenv("FILES_PICTURES") == "" {
+		t.Skip("only with FILES_PICTURES")
+	}
+	w := newWorld(t, true)
+	w.put("Holidays/", "Letters/", "Holidays/Rome/", "Holidays/beach in the evening with a very long name that goes on and on and on and on until it cannot be shown any more.jpeg", "Holidays/film.mkv", "Holidays/song.mp3", "Holidays/Rome/forum.png", "notes.txt", "budget 2024.xlsx", "setup.exe", "archive.zip", "evil\u202egnp.exe", "long name that does not fit because it is too long for its column, really, much too long, is it not.txt")
+	for i := range 40 {
+		w.put(fmt.Sprintf("picture %d.jpg", i))
+	}
+	w.one.Entries["/budget 2024.xlsx"] = func() protocol.Entry { e := w.one.Entries["/budget 2024.xlsx"]; e.Hidden = true; return e }()
+	w.shell.window.Resize(fyne.NewSize(844, 640))
+	w.show()
+	w.press(2, 0)
+	w.press(4, fyne.KeyModifierShift)
+	w.picture("many")
+	w.screen.showMenu(3, fyne.NewPos(300, 200))
+	w.picture("menu")
+	w.overlay().Hide()
+	w.screen.properties()
+	w.until("counted", func() bool { return true })
+	w.picture("properties")
+	w.button("Close").Tapped(nil)
+	w.screen.newFolder()
+	w.picture("new folder")
+	w.button("Cancel").Tapped(nil)
+	w.screen.remove()
+	w.picture("delete")
+	w.button("Cancel").Tapped(nil)
+	w.screen.search.SetText("e")
+	w.ring()
+	w.listed()
+	w.picture("search")
+	w.screen.search.SetText("nothing of this")
+	w.ring()
+	w.listed()
+	w.picture("nothing")
+	w.screen.enter("/Holidays/Rome")
+	w.listed()
+	w.one.Status.ReadOnly = true
+	w.model.Look(t.Context())
+	w.until("read-only", func() bool { return w.screen.container.Status.ReadOnly })
+	w.picture("read-only")
+	w.one.Status.ReadOnly = false
+	w.model.Look(t.Context())
+	w.until("read-only", func() bool { return !w.screen.container.Status.ReadOnly })
+	delete(w.one.Entries, "/Holidays/Rome/forum.png")
+	w.screen.list(true)
+	w.listed()
+	w.picture("empty")
+	w.coffer.Fail["List"] = fake.Problem(protocol.Damaged, "list photos.img:/Holidays: the file system is damaged", "check it under Health and keys")
+	w.screen.list(false)
+	w.until("failed", func() bool { return w.screen.failed != nil })
+	w.picture("failed")
+	_ = w.coffer.Lock(t.Context(), w.one.ID, true)
+	w.model.Look(t.Context())
+	w.until("locked", func() bool { return !w.screen.container.State.Open() })
+	w.picture("locked")
+	w.screen.Shown("")
+	w.picture("none")
 }

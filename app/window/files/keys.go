@@ -1,7 +1,6 @@
 package files
 
 import (
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -12,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"coffer/app/window/text"
+	"coffer/app/window/ui"
 )
 
 // press is a mouse button that goes down on row i, or below the rows.
@@ -148,6 +148,7 @@ func (s *Screen) typed(r rune) {
 type searchEntry struct {
 	widget.Entry
 	screen *Screen
+	empty  *widget.Button
 	silent bool
 }
 
@@ -155,7 +156,12 @@ func newSearchEntry(s *Screen) *searchEntry {
 	e := &searchEntry{screen: s}
 	e.SetPlaceHolder(text.T("Search here and below"))
 	e.SetIcon(theme.SearchIcon())
-	e.OnChanged = func(string) {
+	e.empty = widget.NewButtonWithIcon("", theme.CancelIcon(), s.endSearch)
+	e.empty.Importance = widget.LowImportance
+	e.empty.Hide()
+	e.ActionItem = e.empty
+	e.OnChanged = func(words string) {
+		ui.Show(e.empty, words != "")
 		if !e.silent {
 			s.searchSoon()
 		}
@@ -226,9 +232,4 @@ func (s *Screen) endSearch() {
 		s.waiting = nil
 	}
 	s.focus()
-}
-
-// indexOf is the row of a path, -1 if it is not there.
-func (s *Screen) indexOf(p string) int {
-	return slices.IndexFunc(s.items, func(i *item) bool { return i.Path == p })
 }

@@ -8,6 +8,8 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
+
+	"coffer/app/window/ui"
 )
 
 // row is one line of the table.
@@ -105,12 +107,12 @@ func (r *row) arrange() {
 		return
 	}
 	c, height := columnsOf(r.Size().Width, r.table.folders), r.Size().Height
-	r.back.Resize(r.Size())
+	r.back.Resize(r.Size().SubtractWidthHeight(theme.Size(theme.SizeNameScrollBar), 1))
 	r.icon.Move(fyne.NewPos(c.icon.x, (height-c.icon.width)/2))
 	r.icon.Resize(fyne.NewSize(c.icon.width, c.icon.width))
 	put := func(t *canvas.Text, at span, words string) {
 		t.TextSize = theme.TextSize()
-		t.Text = shorten(words, at.width, t.TextSize)
+		t.Text = ui.Middle(words, at.width, t.TextSize, t.TextStyle)
 		size := t.MinSize()
 		t.Move(fyne.NewPos(at.x, (height-size.Height)/2))
 		t.Resize(fyne.NewSize(at.width, size.Height))
@@ -149,10 +151,13 @@ func (r *row) paint() {
 		r.back.StrokeColor, r.back.StrokeWidth = th.Color(theme.ColorNamePrimary, variant), 1
 	}
 	if r.item != nil {
-		r.icon.Resource = pictureOf(r.item.icon())
-		r.icon.Translucency = 0
+		picture, faded := pictureOf(r.item.icon()), 0.0
 		if r.dim {
-			r.icon.Translucency = 0.5
+			faded = 0.5
+		}
+		if r.icon.Resource != picture || r.icon.Translucency != faded {
+			r.icon.Resource, r.icon.Translucency = picture, faded
+			r.icon.Refresh()
 		}
 	}
 }
@@ -169,28 +174,6 @@ func pictureOf(name fyne.ThemeIconName) fyne.Resource {
 		pictures[name] = picture
 	}
 	return picture
-}
-
-// shorten cuts the middle out of words that are wider than width: the beginning and the ending of a name tell most.
-func shorten(words string, width, size float32) string {
-	measure := func(s string) float32 { return fyne.MeasureText(s, size, fyne.TextStyle{}).Width }
-	if measure(words) <= width {
-		return words
-	}
-	letters := []rune(words)
-	cut := func(keep int) string {
-		tail := keep / 3
-		return string(letters[:keep-tail]) + "…" + string(letters[len(letters)-tail:])
-	}
-	low, high := 0, len(letters)-1 // cut(low) fits, cut(high+1) does not
-	for low < high {
-		if middle := (low + high + 1) / 2; measure(cut(middle)) <= width {
-			low = middle
-		} else {
-			high = middle - 1
-		}
-	}
-	return cut(low)
 }
 
 // rowRenderer draws a row.

@@ -284,7 +284,8 @@ func (m *Model) takeLocked(statuses []protocol.Status, err error, now time.Time)
 
 // visible is a status without what changes all the time though nothing happens. What is shown in seconds is in whole ones.
 func visible(s protocol.Status) protocol.Status {
-	s.IdleSeconds, s.Busy, s.Backing, s.Started = 0, protocol.Busy{}, protocol.Traffic{}, s.Started.UTC()
+	s.IdleSeconds, s.Busy, s.Started = 0, protocol.Busy{}, s.Started.UTC()
+	s.Backing = protocol.Traffic{BytesWritten: s.Backing.BytesWritten} // tells of a change of names too
 	step := 1.0
 	if s.LocksIn > 2*60 {
 		step = 60
