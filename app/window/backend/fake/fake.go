@@ -27,6 +27,7 @@ type Container struct {
 	Added    []string // other passwords
 	Slots    []client.Slot
 	Format   string
+	Header   []string        // states of the copies of the header; nil: both good
 	Users    []protocol.User // programs in the way of a lock
 	Status   protocol.Status // while unlocked
 	Unlocked bool
@@ -44,8 +45,10 @@ type Coffer struct {
 	Wait map[string]chan struct{}
 	// Calls are the calls made, as text: "Unlock /a.img".
 	Calls       []string
+	Answers     []protocol.JobAnswer // given to jobs
 	Experiments []*report.Experiment
 	Tests       []client.Test
+	Checked     *client.Checked // what a check or salvage finds; nil: nothing
 }
 
 // New makes an empty one.
@@ -206,6 +209,9 @@ func (c *Coffer) Info(ctx context.Context, image string) (*client.Info, error) {
 	info := &client.Info{Path: image}
 	info.Container.Format, info.Container.Cipher, info.Container.Slots = one.Format, "aes-256-xts", slices.Clone(one.Slots)
 	info.Container.ImageBytes, info.Container.UsableBytes, info.Container.HeaderState = 1e9, 984e6, []string{"good", "good"}
+	if one.Header != nil {
+		info.Container.HeaderState = slices.Clone(one.Header)
+	}
 	if one.Unlocked {
 		info.FileSystem = &client.FileSystem{Type: "FAT32", TotalBytes: one.Status.TotalBytes, FreeBytes: one.Status.FreeBytes}
 	}
@@ -224,6 +230,11 @@ func (c *Coffer) Create(ctx context.Context, r client.CreateRequest, to client.R
 // Check implements backend.Containers.
 func (c *Coffer) Check(ctx context.Context, r client.CheckRequest, _ client.Reporter) (*client.Checked, error) {
 	err := c.call(ctx, "Check", r.Image, r.Repair)
+	c.Mu.Lock()
+	defer c.Mu.Unlock()
+	if found := c.Checked; found != nil {
+		return found, err
+	}
 	return &client.Checked{}, err
 }
 
@@ -362,7 +373,10 @@ func (c *Coffer) StartCopy(ctx context.Context, id string, job protocol.CopyJob)
 }
 
 // Jobs implements backend.Jobs.
-func (c *Coffer) Jobs(_ context.Context, id string) ([]protocol.Job, error) {
+func (c *Coffer) Jobs(ctx context.Context, id string) ([]protocol.Job, error) {
+	if err := c.call(ctx, "Jobs", id); err != nil {
+		return nil, err
+	}
 	c.Mu.Lock()
 	defer c.Mu.Unlock()
 	one, _, err := c.byID(id)
@@ -406,7 +420,10 @@ func (c *Coffer) onJob(ctx context.Context, name, id string, job uint64, change 
 
 // AnswerJob implements backend.Jobs.
 func (c *Coffer) AnswerJob(ctx context.Context, id string, answer protocol.JobAnswer) (*protocol.Job, error) {
-	return c.onJob(ctx, "AnswerJob", id, answer.ID, func(j *protocol.Job) { j.State, j.Questions = protocol.JobRunning, nil }, 0)
+	return c.onJob(ctx, "AnswerJob", id, answer.ID, func(j *protocol.Job) {
+		j.State, j.Questions = protocol.JobRunning, nil
+		c.Answers = append(c.Answers, answer)
+	}, 0)
 }
 
 // PauseJob implements backend.JobControl.
