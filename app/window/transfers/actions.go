@@ -18,11 +18,11 @@ type Actions struct {
 // ActionsOf says what can be done with a job as it is.
 func ActionsOf(j Job) Actions {
 	switch j.State {
-	case protocol.JobWaiting, protocol.JobPlanning:
+	case protocol.JobWaiting:
 		return Actions{Cancel: true}
 	case protocol.JobAsking:
 		return Actions{Answer: true, Cancel: true}
-	case protocol.JobRunning:
+	case protocol.JobPlanning, protocol.JobRunning:
 		return Actions{Pause: true, Cancel: true}
 	case protocol.JobPaused:
 		return Actions{Resume: true, Cancel: true}

@@ -235,9 +235,12 @@ func (r *jobRow) show(j Job) {
 	ui.SetText(r.title, Title(j.Copy))
 	ui.SetText(r.line, rowText(j))
 	r.bar.set(j.Fraction(), j.State != protocol.JobRunning)
-	if ended := j.State.Ended() || j.State == protocol.JobWaiting; ended == r.bar.Visible() {
-		ui.Show(r.bar, !ended)
-	}
+	ui.Show(r.bar, underWay(j))
+}
+
+// underWay says whether a bar tells something about a job.
+func underWay(j Job) bool {
+	return !j.State.Ended() && j.State != protocol.JobWaiting && j.State != protocol.JobAsking && j.State != protocol.JobPlanning
 }
 
 // rowText is what the list says of a job.
@@ -328,7 +331,7 @@ func (d *detail) show(j Job) {
 	ui.SetText(d.state, StateText(j))
 	ui.SetText(d.amount, joined(amounts(j), left(j)))
 	d.bar.set(j.Fraction(), j.State != protocol.JobRunning)
-	moved := toggle(d.bar, !j.State.Ended() && j.State != protocol.JobWaiting)
+	moved := toggle(d.bar, underWay(j))
 	note := d.noteOf(j)
 	moved = toggle(d.note, note != "") || d.note.Text != note || moved
 	ui.SetText(d.note, note)

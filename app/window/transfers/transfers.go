@@ -74,7 +74,11 @@ func (s *Screen) Shown(string) {
 	s.shown = true
 	s.watcher.Attend(true)
 	for _, k := range s.keys() {
-		s.deps.Shell.Window().Canvas().AddShortcut(k.shortcut, func(fyne.Shortcut) { k.do() })
+		s.deps.Shell.Window().Canvas().AddShortcut(k.shortcut, func(fyne.Shortcut) {
+			if s.deps.Shell.Window().Canvas().Overlays().Top() == nil { // a dialog has the keys of its own
+				k.do()
+			}
+		})
 	}
 	s.changed()
 	if s.page == 1 {

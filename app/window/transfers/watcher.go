@@ -21,6 +21,7 @@ import (
 const (
 	attendedStep = 500 * time.Millisecond // between two looks while the screen is shown
 	hiddenStep   = 2 * time.Second        // and while it is not
+	quietStep    = 10 * time.Second       // of containers in which nothing goes on
 	callLimit    = 5 * time.Second        // for one look
 )
 
@@ -80,16 +81,24 @@ type Watcher struct {
 	trouble map[string]error
 	drives  string // what the model said last about who is unlocked, and how busy
 	attends bool
+	quiet   map[string]quiet // by identity: containers without an open job at the last look
 	listens map[int]func()
 	next    int
 }
 
 type state = protocol.JobState
 
+// quiet is how much a container had done when it was asked last.
+type quiet struct {
+	at          time.Time
+	jobs        int
+	read, wrote int64
+}
+
 // NewWatcher makes a watcher, which looks at nothing before Run or Look.
 func NewWatcher(d *ui.Deps) *Watcher {
 	return &Watcher{deps: d, started: time.Now(), wake: make(chan struct{}, 1), jobs: map[Key]Job{}, batch: map[Key]bool{},
-		told: map[Key]state{}, trouble: map[string]error{}, listens: map[int]func(){}}
+		told: map[Key]state{}, trouble: map[string]error{}, quiet: map[string]quiet{}, listens: map[int]func(){}}
 }
 
 // Run looks at the jobs until ctx ends: every half second while the screen is shown, else every two seconds, and at once when
@@ -121,8 +130,15 @@ func (w *Watcher) step() time.Duration {
 	return hiddenStep
 }
 
-// Refresh makes Run look at once.
+// Refresh makes Run look at once, and at all containers.
 func (w *Watcher) Refresh() {
+	w.mu.Lock()
+	clear(w.quiet)
+	w.mu.Unlock()
+	w.rouse()
+}
+
+func (w *Watcher) rouse() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
@@ -135,7 +151,7 @@ func (w *Watcher) Attend(yes bool) {
 	w.attends = yes
 	w.mu.Unlock()
 	if yes {
-		w.Refresh()
+		w.rouse()
 	}
 }
 
@@ -152,7 +168,7 @@ func (w *Watcher) modelChanged() {
 	w.drives = drives
 	w.mu.Unlock()
 	if changed {
-		w.Refresh()
+		w.rouse()
 	}
 }
 
@@ -234,7 +250,7 @@ func (w *Watcher) Listen(changed func()) (stop func()) {
 	}
 }
 
-// Look asks all agents for their jobs, tells the listeners if something has changed, and the person what ended or asks.
+// Look asks the agents for their jobs, tells the listeners if something has changed, and the person what ended or asks.
 func (w *Watcher) Look(ctx context.Context) {
 	w.looking.Lock()
 	defer w.looking.Unlock()
@@ -280,8 +296,12 @@ func (w *Watcher) ask(ctx context.Context, open []model.Container) []answer {
 	for i, c := range open {
 		group.Go(func() {
 			answers[i] = answer{container: c}
-			if c.State == model.Unresponsive {
+			switch {
+			case c.State == model.Unresponsive:
 				answers[i].err = context.DeadlineExceeded
+				return
+			case w.skips(c):
+				answers[i].jobs = w.of(c.ID)
 				return
 			}
 			answers[i].jobs, answers[i].err = w.askOne(ctx, c)
@@ -289,6 +309,31 @@ func (w *Watcher) ask(ctx context.Context, open []model.Container) []answer {
 	}
 	group.Wait()
 	return answers
+}
+
+// skips says whether a container need not be asked: nobody looks, it had no open job, and has done nothing since.
+func (w *Watcher) skips(c model.Container) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := quiet{time.Now(), c.Status.Jobs, c.Status.FileSystem.BytesRead, c.Status.FileSystem.BytesWritten}
+	before, known := w.quiet[c.ID]
+	if known && !w.attends && now.at.Sub(before.at) < quietStep && now.jobs == before.jobs && now.read == before.read && now.wrote == before.wrote {
+		return true
+	}
+	w.quiet[c.ID] = now // until it turns out to have an open job
+	return false
+}
+
+// of are the jobs of a container as they were.
+func (w *Watcher) of(id string) (jobs []Job) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, j := range w.jobs {
+		if j.Container == id {
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs
 }
 
 func (w *Watcher) askOne(ctx context.Context, c model.Container) ([]Job, error) {
@@ -333,8 +378,12 @@ func (w *Watcher) complete(ctx context.Context, j *Job, before Job, attends bool
 		return // gone meanwhile: the next look tells
 	}
 	windows := shown.Windows
-	if from > 0 && shown.WindowSeconds == j.WindowSeconds {
+	switch {
+	case from == 0:
+	case shown.WindowSeconds == j.WindowSeconds:
 		windows = append(slices.Clip(j.Windows), shown.Windows...)
+	default: // they have become longer just now: all of them at the next look
+		windows = nil
 	}
 	j.Job = *shown
 	j.Windows, j.whole = windows, shown.State.Ended()
@@ -354,16 +403,22 @@ func (w *Watcher) takeLocked(found []answer) (changed bool, told []news) {
 			continue
 		}
 		trouble[a.container.Path] = a.err
+		delete(w.quiet, a.container.ID)
 		for k, j := range w.jobs { // it has not answered: what was known stays
 			if k.Container == a.container.ID {
 				jobs[k] = j
 			}
 		}
 	}
+	for k, j := range jobs {
+		if !j.State.Ended() {
+			delete(w.quiet, k.Container)
+		}
+	}
 	changed = len(jobs) != len(w.jobs) || len(trouble) != len(w.trouble)
 	for k, j := range jobs {
 		before, known := w.jobs[k]
-		changed = changed || !known || moved(before, j)
+		changed = changed || !known || moved(before, j) || j.State == protocol.JobAsking // until the person was asked
 		told = append(told, w.tellLocked(k, j)...)
 	}
 	stopped := map[string]bool{}

@@ -170,15 +170,15 @@ func (j Job) Fraction() float64 {
 // amounts is how much is done, in words: "312 of 1,024 files · 1.2 GB of 4.0 GB".
 func amounts(j Job) string {
 	switch {
-	case j.State == protocol.JobWaiting, j.State.Ended() && j.TotalFiles == 0 && j.TotalBytes == 0:
+	case j.State == protocol.JobWaiting, j.State == protocol.JobAsking, j.State.Ended() && j.TotalFiles == 0 && j.TotalBytes == 0:
 		return ""
 	case j.State == protocol.JobPlanning:
 		if j.TotalFiles == 0 && j.TotalBytes == 0 {
 			return files(j.Files) + " · " + text.Size(j.Bytes)
 		}
 		return files(j.TotalFiles) + " · " + text.Size(j.TotalBytes)
-	case j.State == protocol.JobAsking, j.State == protocol.JobDone && j.Files == j.TotalFiles && j.Bytes == j.TotalBytes:
-		return files(j.TotalFiles) + " · " + text.Size(j.TotalBytes)
+	case j.Files > j.TotalFiles, j.State == protocol.JobDone && j.Files == j.TotalFiles && j.Bytes >= j.TotalBytes: // more: those of an earlier try
+		return files(j.Files) + " · " + text.Size(j.Bytes)
 	}
 	return text.T("%d of %s", j.Files, files(j.TotalFiles)) + " · " + text.T("%s of %s", text.Size(j.Bytes), text.Size(j.TotalBytes))
 }
