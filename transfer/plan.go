@@ -79,6 +79,9 @@ const (
 // Problems is what is known before copying to be left out or to fail.
 func (p *Plan) Problems() []report.Problem { return p.found.list }
 
+// ProblemsDropped counts problems beyond those in Problems.
+func (p *Plan) ProblemsDropped() int64 { return p.found.dropped }
+
 // Skipped and Failed count problems by reason code.
 func (p *Plan) Skipped() map[string]int64 { return p.found.skipped }
 

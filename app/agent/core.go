@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"coffer/app/agent/autolock"
+	"coffer/app/agent/jobs"
 	"coffer/app/agent/operations"
 	"coffer/app/agent/registry"
 	"coffer/app/session"
@@ -29,6 +30,7 @@ type core struct {
 	session    *session.Session   // its file system; nil with Settings.Raw
 	mount      *vfs.Mount         // nil without a drive
 	operations *operations.Server // made with the routes
+	copies     *jobs.Queue        // made with the routes
 	log        func(event string, err error)
 	began      time.Time // with its monotonic clock
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"coffer/app/protocol"
 	"coffer/app/session"
 )
 
@@ -23,7 +24,7 @@ func ask(t *testing.T, c *core, r route) session.Problem {
 	t.Helper()
 	answer := httptest.NewRecorder()
 	c.handler(r).ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/v1/test", strings.NewReader("{}")))
-	var refused failure
+	var refused protocol.Failure
 	if answer.Code != http.StatusOK {
 		if err := json.Unmarshal(answer.Body.Bytes(), &refused); err != nil {
 			t.Fatalf("%d %q: %v", answer.Code, answer.Body, err)
@@ -128,7 +129,7 @@ func TestPanicInAHandler(t *testing.T) {
 // TestRequestsAreRead: whole, and nothing unknown in them is ignored.
 func TestRequestsAreRead(t *testing.T) {
 	for body, fine := range map[string]bool{`{"force":true}`: true, `{}`: true, `{"farce":true}`: false, ``: false, `[`: false} {
-		var asked lockRequest
+		var asked protocol.LockRequest
 		err := request(httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body)), &asked)
 		if (err == nil) != fine {
 			t.Errorf("%q: %v", body, err)

@@ -20,6 +20,7 @@ func (c *core) routes() []route {
 	return slices.Concat(
 		c.controlRoutes(),
 		c.operationRoutes(),
+		c.copyRoutes(),
 	)
 }
 
@@ -29,5 +30,6 @@ func (c *core) backgrounds() []func(context.Context) {
 	return []func(context.Context){
 		c.watchOver,
 		c.lockByItself,
+		c.waitForCopies,
 	}
 }

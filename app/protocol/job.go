@@ -9,14 +9,18 @@ import (
 // JobsPrefix is where the copy jobs of an agent are on its control socket. Every request is a POST with a JSON document:
 //
 //	start   CopyJob      -> Job         puts it at the end of the queue
-//	list    {}           -> []Job       oldest first, without Windows
+//	list    {}           -> []Job       oldest first, without Windows, with the first few Problems
 //	show    JobShow      -> Job         with the Windows asked for
 //	answer  JobAnswer    -> Job         goes on with a job that is asking
 //	pause, resume, cancel   JobID -> Job
 //	forget  JobID        -> {}          takes a job that has ended off the list
 //
-// Jobs belong to the agent: they go on when the one who started them goes away. One runs at a time. Names in them come from
-// inside the container; they are kept in memory only and go with the agent.
+// Jobs belong to the agent: they go on when the one who started them goes away. One runs at a time, also while it is paused;
+// one that asks lets others go first until it is answered. Names in them come from inside the container; they are kept in
+// memory only and go with the agent. Of jobs that have ended the last hundred are kept.
+//
+// A request that cannot be done in the state of the job is refused. One to pause or to cancel returns when it has happened,
+// or after two seconds all the same.
 const JobsPrefix = "/v1/jobs/"
 
 // CopyJob is a copy to be run by an agent. Paths are absolute: of the host, or inside a container with "/" between names.
@@ -89,7 +93,7 @@ type Job struct {
 	Started time.Time `json:"started,omitzero"`
 	Ended   time.Time `json:"ended,omitzero"`
 
-	Stage      string `json:"stage,omitempty"` // "scan", "copy", "sync", "verify", "move"
+	Stage      string `json:"stage,omitempty"` // "scan" (totals are what was found so far), "copy", "sync", "verify", "move"
 	Files      int64  `json:"files"`
 	Bytes      int64  `json:"bytes"`
 	TotalFiles int64  `json:"totalFiles"`
@@ -101,7 +105,8 @@ type Job struct {
 	Maximum          float64 `json:"maximum"`
 	Minimum          float64 `json:"minimum"`
 	RemainingSeconds float64 `json:"remainingSeconds,omitempty"` // estimated; 0: not known
-	// Windows are the rates of whole windows from the number asked for on, in bytes per second.
+	// Windows are the rates of whole windows from the number asked for on, in bytes per second. When WindowSeconds has changed
+	// (a short run has ended, a very long one goes on) they are to be asked for from 0 on again.
 	Windows       []float64 `json:"windows,omitempty"`
 	WindowSeconds float64   `json:"windowSeconds,omitempty"`
 

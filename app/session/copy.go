@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"coffer/app/protocol"
 	"coffer/fat32"
 	"coffer/transfer"
 	"coffer/transfer/report"
@@ -22,11 +23,17 @@ type CopyRequest struct {
 	Move        bool // remove sources once their copies are durable
 	Split       bool // cut files over 4 GiB - 1; join parts on the way out
 	Force       bool // replace existing files
-	Label       string
-	Window      time.Duration // of the rates
-	Program     string        // name and version, for the record
-	Records     string        // folder of the records; "": none is kept
-	Report      Reporter      `json:"-"`
+	// Existing, if not "", says more exactly than Force what happens to existing files: one of protocol's Existing constants
+	// but ExistingAsk.
+	Existing string `json:"existing,omitempty"`
+	Label    string
+	Window   time.Duration // of the rates
+	Program  string        // name and version, for the record
+	Records  string        // folder of the records; "": none is kept
+	Report   Reporter      `json:"-"`
+
+	Control *transfer.Control    `json:"-"` // stops the copy and asks it; nil: nobody does
+	Watch   func(transfer.Event) `json:"-"` // is told every event as package transfer tells it; nil: nobody is
 }
 
 // CheckHostPlaces says before any container is opened, and before anybody is asked for a password, whether the host's
@@ -72,12 +79,22 @@ func notOverContainer(path string) error {
 // be the same. The record is returned also when the copy failed or was cancelled on the way, and is kept in r.Records; that
 // it could not be kept is a warning, not an error.
 func Copy(ctx context.Context, from, to *Session, r CopyRequest) (*Record, error) {
+	plan, err := PlanCopy(ctx, from, to, r)
+	if err != nil {
+		return nil, err
+	}
+	return plan.Run(ctx)
+}
+
+// PlanCopy looks at a copy as Copy would make it, and writes nothing. Files that cannot be copied are in the plan; an error
+// is what makes all of it impossible.
+func PlanCopy(ctx context.Context, from, to *Session, r CopyRequest) (*CopyPlan, error) {
 	if from != nil && r.Move {
 		if err := from.changeable("move from " + from.target.Path); err != nil {
 			return nil, err
 		}
 	}
-	return copyFrom(ctx, from.place, to, r)
+	return planCopy(ctx, from.place, to, r)
 }
 
 // Elsewhere is a container that another process has open, as the source of a copy.
@@ -88,10 +105,19 @@ type Elsewhere struct {
 
 // CopyFrom is Copy out of a container that another process has open.
 func CopyFrom(ctx context.Context, from Elsewhere, to *Session, r CopyRequest) (*Record, error) {
+	plan, err := PlanCopyFrom(ctx, from, to, r)
+	if err != nil {
+		return nil, err
+	}
+	return plan.Run(ctx)
+}
+
+// PlanCopyFrom is PlanCopy out of a container that another process has open.
+func PlanCopyFrom(ctx context.Context, from Elsewhere, to *Session, r CopyRequest) (*CopyPlan, error) {
 	place := func(p Place) transfer.Place {
 		return transfer.Place{Source: from.Files, Path: p.Path, Typed: p.Path, Endpoint: from.Endpoint}
 	}
-	return copyFrom(ctx, place, to, r)
+	return planCopy(ctx, place, to, r)
 }
 
 // Serve is s for a copy in another process; with changing sources are to be removed.
@@ -105,8 +131,15 @@ func (s *Session) Serve(changing bool) (Elsewhere, error) {
 	return Elsewhere{transfer.VolumeSource(place), place.Endpoint}, nil
 }
 
-// copyFrom runs a copy of sources that place finds.
-func copyFrom(ctx context.Context, place func(Place) transfer.Place, to *Session, r CopyRequest) (*Record, error) {
+// CopyPlan is a copy that was looked at. It is run, or closed.
+type CopyPlan struct {
+	*transfer.Plan
+	to      *Session
+	request CopyRequest
+}
+
+// planCopy looks at a copy of sources that place finds.
+func planCopy(ctx context.Context, place func(Place) transfer.Place, to *Session, r CopyRequest) (*CopyPlan, error) {
 	if to != nil {
 		if err := to.changeable("copy to " + r.Destination.String()); err != nil {
 			return nil, err
@@ -116,10 +149,13 @@ func copyFrom(ctx context.Context, place func(Place) transfer.Place, to *Session
 		Destination: to.place(r.Destination),
 		Verify:      r.Verify, Resume: r.Resume, Move: r.Move, Split: r.Split,
 		Label: r.Label, Window: r.Window, Program: r.Program,
-		OnEvent: func(e transfer.Event) { forward(r.Report, e) },
-	}
-	if r.Force {
-		job.Overwrite = transfer.OverwriteReplace
+		Overwrite: r.overwrite(), Control: r.Control,
+		OnEvent: func(e transfer.Event) {
+			forward(r.Report, e)
+			if r.Watch != nil {
+				r.Watch(e)
+			}
+		},
 	}
 	for _, source := range r.Sources {
 		job.Sources = append(job.Sources, place(source))
@@ -131,7 +167,26 @@ func copyFrom(ctx context.Context, place func(Place) transfer.Place, to *Session
 	for _, note := range plan.Notes {
 		r.Report.send(Event{Kind: EventNote, Detail: note})
 	}
-	record, err := transfer.Run(ctx, plan)
+	return &CopyPlan{plan, to, r}, nil
+}
+
+// overwrite is what happens to existing files.
+func (r CopyRequest) overwrite() transfer.Overwrite {
+	switch {
+	case r.Existing == protocol.ExistingReplace, r.Existing == "" && r.Force:
+		return transfer.OverwriteReplace
+	case r.Existing == protocol.ExistingNewer:
+		return transfer.OverwriteNewer
+	case r.Existing == protocol.ExistingSkip:
+		return transfer.OverwriteSkip
+	}
+	return transfer.OverwriteFail
+}
+
+// Run makes the copy; see Copy.
+func (p *CopyPlan) Run(ctx context.Context) (*Record, error) {
+	r, to := p.request, p.to
+	record, err := transfer.Run(ctx, p.Plan)
 	err = to.explainSpace(r.Destination, wrap("copy to "+r.Destination.String(), err))
 	if record != nil && r.Records != "" {
 		if saveErr := report.NewStore(r.Records).Save(record); saveErr != nil { // the files are where they belong all the same

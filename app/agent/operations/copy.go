@@ -26,6 +26,16 @@ func (s *Server) copy(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) runCopy(ctx context.Context, q *copyRequest) (*session.Record, error) {
+	plan, err := s.PlanCopy(ctx, q.CopyRequest, q.Peer)
+	if err != nil {
+		return nil, err
+	}
+	return plan.Run(ctx)
+}
+
+// PlanCopy looks at a copy into this container, out of it or inside it. peer is the process that has the container of the
+// sources, if it is another. ctx ends with the copy.
+func (s *Server) PlanCopy(ctx context.Context, q session.CopyRequest, peer string) (*session.CopyPlan, error) {
 	var from, to *session.Session
 	var err error
 	if q.Destination.Inside() {
@@ -34,23 +44,27 @@ func (s *Server) runCopy(ctx context.Context, q *copyRequest) (*session.Record, 
 		}
 	}
 	switch inside := len(q.Sources) > 0 && q.Sources[0].Inside(); {
-	case inside && q.Peer != "":
-		transport, err := s.reach(q.Peer)
+	case inside && peer != "":
+		transport, err := s.reach(peer)
 		if err != nil {
 			return nil, err
 		}
-		found, err := NewClient(transport, q.Peer, q.Sources[0].Image).elsewhere(ctx, q.Move)
+		found, err := NewClient(transport, peer, q.Sources[0].Image).elsewhere(ctx, q.Move)
 		if err != nil {
 			return nil, err
 		}
-		return session.CopyFrom(ctx, found, to, q.CopyRequest)
+		return session.PlanCopyFrom(ctx, found, to, q)
 	case inside:
 		if from, err = s.view(q.Sources[0].Image); err != nil {
 			return nil, err
 		}
 	}
-	return session.Copy(ctx, from, to, q.CopyRequest)
+	return session.PlanCopy(ctx, from, to, q)
 }
+
+// Private makes what is written on the host readable for this user alone, until off is called: that of copies nobody waits
+// for, whose umask would be that of nobody.
+func (s *Server) Private() (off func()) { return s.umasks.wear(0o077) }
 
 // copy runs a copy in the agent. peer is the process that has the container of the sources; "": the agent itself, or the
 // sources are on the host.
