@@ -58,7 +58,7 @@ const maxDocument = 256 << 20
 // run runs a command of coffer with --json. in is its standard input and is wiped. The document goes to out unless that is
 // nil, also when the command failed after all. Cancelling interrupts it as Ctrl-C does.
 func (c *Client) run(ctx context.Context, arguments []string, in *bytes.Buffer, report Reporter, out any) error {
-	command := exec.CommandContext(ctx, c.program, append(arguments, "--json")...)
+	command := exec.CommandContext(ctx, c.program, append([]string{"--json"}, arguments...)...) // first: what comes behind "--" is no flag
 	command.WaitDelay = cancelPatience
 	command.Cancel = func() error {
 		if runtime.GOOS == "windows" { // there is no signal to send to another console
