@@ -62,6 +62,9 @@ func (s *stand) job(c *fake.Container, state protocol.JobState, sources ...strin
 		j.Ended = time.Now().Add(time.Duration(j.ID) * time.Millisecond)
 	}
 	c.Jobs = append(c.Jobs, j)
+	if s.watcher != nil {
+		s.watcher.Refresh() // as whoever starts a copy in the window does
+	}
 	return j
 }
 
@@ -135,13 +138,7 @@ func (s *stand) history() *history {
 	return h
 }
 
-// shownEntries are the lines to type into in the dialog on top.
-func shownEntries(s *stand) []*ui.KeyEntry {
-	var all []*ui.KeyEntry
-	defer func() { _ = recover() }()
-	uitest.Find(s.Desk, "an entry", func(e *ui.KeyEntry) bool {
-		all = append(all, e)
-		return true
-	})
-	return all
+// offered is the path that the dialog of exports offers.
+func (s *stand) offered() string {
+	return uitest.Find(s.Desk, "the path", func(*ui.KeyEntry) bool { return true }).Text
 }

@@ -9,6 +9,7 @@ import (
 
 	"coffer/app/protocol"
 	"coffer/app/window/ui"
+	"coffer/app/window/ui/uitest"
 	"coffer/transfer/report"
 )
 
@@ -72,8 +73,8 @@ func TestPictures(t *testing.T) {
 				h.showRecord(h.shown[2])
 				s.Picture(name("record"))
 				s.Tap("Export…")
-				s.Until("a path is offered", func() bool { return s.Says("Save") })
-				s.Until("x", pathOffered(s))
+				entry := uitest.Find(s.Desk, "the path", func(*ui.KeyEntry) bool { return true })
+				s.Until("a path is offered", func() bool { return filepath.IsAbs(entry.Text) })
 				s.Picture(name("export"))
 				s.Tap("Cancel")
 				h.back()
@@ -81,17 +82,5 @@ func TestPictures(t *testing.T) {
 				s.Picture(name("comparison"))
 			})
 		}
-	}
-}
-
-// pathOffered says whether the dialog of exports has offered a path.
-func pathOffered(s *stand) func() bool {
-	return func() bool {
-		for _, o := range shownEntries(s) {
-			if filepath.IsAbs(o.Text) {
-				return true
-			}
-		}
-		return false
 	}
 }
