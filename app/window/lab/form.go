@@ -11,7 +11,6 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/dialog"
 	"fyne.io/fyne/v2/layout"
-	"fyne.io/fyne/v2/storage"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -250,10 +249,8 @@ func (f *form) chooseFolder(entry *widget.Entry) {
 		}
 	}, f.deps.Shell.Window())
 	if at := strings.TrimSpace(entry.Text); filepath.IsAbs(at) {
-		if u, err := storage.ListerForURI(storage.NewFileURI(at)); err == nil {
-			d.SetLocation(u)
-		}
+		ui.StartIn(d, at)
 	}
-	d.Resize(fyne.NewSize(760, 520))
+	d.Resize(ui.ChooserSize(f.deps.Shell.Window()))
 	d.Show()
 }

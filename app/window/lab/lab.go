@@ -159,17 +159,17 @@ func (s *Screen) showRun() {
 func (s *Screen) showResult(e *report.Experiment) {
 	s.showsRun, s.result = false, e
 	s.selectEntry(e.ID)
-	shown, body, parts := newResult(e, s.exportMenu, s.confirmDelete)
+	shown, body, parts := newResult(e, s.export, s.confirmDelete)
 	s.put(shown)
-	go func() {
-		for _, part := range parts {
-			fyne.DoAndWait(func() {
-				if len(s.stage.Objects) > 0 && s.stage.Objects[0] == shown {
-					body.Add(part())
-				}
-			})
+	var next func()
+	next = func() {
+		if len(parts) > 0 && s.stage.Objects[0] == shown {
+			body.Add(parts[0]())
+			parts = parts[1:]
+			go s.deps.Do(next)
 		}
-	}()
+	}
+	next()
 	ui.Show(s.back, s.run != nil)
 	s.keepPulse()
 }

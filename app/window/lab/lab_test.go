@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"context"
 	"math"
 	"os"
 	"path/filepath"
@@ -12,71 +11,32 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/test"
-	"fyne.io/fyne/v2/widget"
 
 	"github.com/adrg/xdg"
 
 	"coffer/app/client"
-	"coffer/app/config"
 	"coffer/app/protocol"
 	"coffer/app/window/backend/fake"
 	"coffer/app/window/chart"
-	"coffer/app/window/model"
 	"coffer/app/window/ui"
+	"coffer/app/window/ui/uitest"
 	"coffer/transfer/report"
 )
 
-// shell is the window around the screen.
-type shell struct {
-	window fyne.Window
-	said   []string // notifications
-	chosen string
-}
-
-func (s *shell) Window() fyne.Window             { return s.window }
-func (s *shell) Show(ui.Page, string)            {}
-func (s *shell) Chosen() string                  { return s.chosen }
-func (s *shell) Unlock(string, func(string))     {}
-func (s *shell) NewContainer([]string)           {}
-func (s *shell) CopyIn(string, []string, string) {}
-func (s *shell) Notify(title, _ string)          { s.said = append(s.said, title) }
-
-// newScreen makes a screen in a window with a fake Coffer and records in a folder.
-func newScreen(t *testing.T, records string) (*Screen, *ui.Deps, *fake.Coffer) {
+// newScreen makes a screen in a window over a fake Coffer, with experiments in its history, oldest first.
+func newScreen(t *testing.T, all ...*report.Experiment) (*uitest.Desk, *Screen) {
 	t.Helper()
-	coffer := fake.New()
-	m, err := model.New(coffer, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	t.Cleanup(cancel)
-	paths := config.Paths{Config: t.TempDir(), Data: filepath.Dir(records)}
-	d := &ui.Deps{Model: m, Backend: coffer.Backend(), Paths: paths, Context: ctx}
-	sh := &shell{window: test.NewWindow(nil)}
-	d.Shell = sh
-	s := New(d)
-	sh.window.SetContent(s.Object())
-	sh.window.Resize(fyne.NewSize(1000, 700))
-	return s, d, coffer
-}
-
-// wait waits for a condition, which is looked at on Fyne's goroutine.
-func wait(t *testing.T, done func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		ok := false
-		fyne.DoAndWait(func() { ok = done() })
-		if ok {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("it did not come")
+	k := uitest.New(t, ui.ThemeLight)
+	for _, e := range all {
+		if err := report.NewStore(k.Deps.Paths.RecordsFolder()).SaveExperiment(e); err != nil {
+			t.Fatal(err)
 		}
 	}
+	s := New(k.Deps)
+	k.Window().SetContent(s.Object())
+	return k, s
 }
 
 // parts is how many parts of a result are on the stage.
@@ -112,51 +72,12 @@ func sample(kind string, at time.Time) *report.Experiment {
 	return e
 }
 
-// kept makes a folder of records with experiments in it, oldest first.
-func kept(t *testing.T, all ...*report.Experiment) string {
-	t.Helper()
-	folder := filepath.Join(t.TempDir(), "records")
-	for _, e := range all {
-		if err := report.NewStore(folder).SaveExperiment(e); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return folder
-}
-
 var day = time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
 
-// words are all texts below an object that can be seen.
-func words(o fyne.CanvasObject) string {
-	var all []string
-	var walk func(fyne.CanvasObject)
-	walk = func(o fyne.CanvasObject) {
-		if !o.Visible() {
-			return
-		}
-		switch o := o.(type) {
-		case *fyne.Container:
-			for _, inside := range o.Objects {
-				walk(inside)
-			}
-		case *canvas.Text:
-			all = append(all, o.Text)
-		case *widget.Label:
-			all = append(all, o.Text)
-		case fyne.Widget:
-			for _, inside := range test.WidgetRenderer(o).Objects() {
-				walk(inside)
-			}
-		}
-	}
-	walk(o)
-	return strings.Join(all, "\n")
-}
-
 func TestFormMakesRequests(t *testing.T) {
-	test.NewTempApp(t)
 	var got []client.LabRequest
-	_, d, _ := newScreen(t, kept(t))
+	k, _ := newScreen(t)
+	d := k.Deps
 	f := newForm(d, func(r client.LabRequest) { got = append(got, r) })
 	folder := t.TempDir()
 	f.place.SetText(folder)
@@ -191,8 +112,8 @@ func TestFormMakesRequests(t *testing.T) {
 }
 
 func TestFormRefusesNonsense(t *testing.T) {
-	test.NewTempApp(t)
-	_, d, _ := newScreen(t, kept(t))
+	k, _ := newScreen(t)
+	d := k.Deps
 	for name, spoil := range map[string]func(*form){
 		"no place":         func(f *form) { f.place.SetText("  ") },
 		"relative place":   func(f *form) { f.place.SetText("here") },
@@ -215,8 +136,8 @@ func TestFormRefusesNonsense(t *testing.T) {
 }
 
 func TestRunGoesOnWhileAway(t *testing.T) {
-	test.NewTempApp(t)
-	s, d, coffer := newScreen(t, kept(t))
+	k, s := newScreen(t)
+	coffer := k.Coffer
 	done := make(chan struct{})
 	coffer.Wait["Lab"] = done
 	made := sample(report.KindCopy, day)
@@ -227,12 +148,12 @@ func TestRunGoesOnWhileAway(t *testing.T) {
 	if s.run == nil || s.stage.Objects[0] != s.running.object {
 		t.Fatal("a run does not show")
 	}
-	wait(t, func() bool { return coffer.Called("Lab") == 1 })
-	wait(t, func() bool {
+	k.Until("it has happened", func() bool { return coffer.Called("Lab") == 1 })
+	k.Until("it has happened", func() bool {
 		s.running.show(s.run, s.run.started.Add(75*time.Second))
 		return s.running.bar.Value == 0.25
 	})
-	if got := words(s.running.object); !strings.Contains(got, "1 of 4 measurements") || !strings.Contains(got, "1 min 15 s") {
+	if got := strings.Join(k.Texts(), "\n"); !strings.Contains(got, "1 of 4 measurements") || !strings.Contains(got, "1 min 15 s") {
 		t.Errorf("progress says %q", got)
 	}
 	s.showForm()
@@ -248,74 +169,73 @@ func TestRunGoesOnWhileAway(t *testing.T) {
 	if s.stopPulse != nil {
 		t.Error("a hidden screen is kept up to date")
 	}
-	if err := report.NewStore(recordsFolder(d)).SaveExperiment(made); err != nil { // as the program does
+	if err := report.NewStore(recordsFolder(k.Deps)).SaveExperiment(made); err != nil { // as the program does
 		t.Fatal(err)
 	}
 	close(done)
-	wait(t, func() bool { return s.run == nil })
+	k.Until("it has happened", func() bool { return s.run == nil })
 	if coffer.Called("Lab") != 1 {
 		t.Error("two runs at once")
 	}
-	if said := d.Shell.(*shell).said; len(said) != 1 {
-		t.Errorf("the person, elsewhere, is told %q", said)
+	if len(k.Asked) != 1 || !strings.HasPrefix(k.Asked[0], "Notify The experiment is done") {
+		t.Errorf("the person, elsewhere, is told %q", k.Asked)
 	}
 	s.Shown("")
-	wait(t, func() bool { return len(s.entries) == 1 })
+	k.Until("it has happened", func() bool { return len(s.entries) == 1 })
 	if s.form.start.Disabled() || s.back.Visible() {
 		t.Error("no further run can be started")
 	}
 }
 
 func TestRunShowsResult(t *testing.T) {
-	test.NewTempApp(t)
-	s, d, coffer := newScreen(t, kept(t))
+	k, s := newScreen(t)
+	coffer := k.Coffer
 	coffer.Experiments = []*report.Experiment{sample(report.KindDrive, day)}
 	s.Shown("")
 	s.form.place.SetText(t.TempDir())
 	test.Tap(s.form.start)
-	wait(t, func() bool { return s.run == nil && s.result == coffer.Experiments[0] && s.parts() == 4 })
-	got := words(s.stage)
-	for _, want := range []string{"What it costs", "101", "×0.50", "†", "published [1]", "[1] published: A paper, 2008", "28.6", "theirs", "Something else was at work", "How it was measured"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the result does not show %q:\n%s", want, got)
-		}
+	k.Until("it has happened", func() bool { return s.run == nil && s.result == coffer.Experiments[0] && s.parts() == 4 })
+	for _, want := range []string{"What it costs", "[1] published: A paper, 2008", "Something else was at work", "[How it was measured]"} {
+		k.MustSay(want)
 	}
-	if len(d.Shell.(*shell).said) != 0 {
-		t.Error("the person is told what is on the screen")
+	k.Tap("How it was measured")
+	k.MustSay("as usual")
+	if len(k.Asked) != 0 {
+		t.Errorf("the person is told what is on the screen: %q", k.Asked)
 	}
 }
 
 func TestCancelRun(t *testing.T) {
-	test.NewTempApp(t)
-	s, _, coffer := newScreen(t, kept(t))
+	k, s := newScreen(t)
+	coffer := k.Coffer
 	coffer.Wait["Lab"] = make(chan struct{})
 	s.Shown("")
 	s.form.place.SetText(t.TempDir())
 	test.Tap(s.form.start)
-	wait(t, func() bool { return coffer.Called("Lab") == 1 })
+	k.Until("it has happened", func() bool { return coffer.Called("Lab") == 1 })
 	test.Tap(s.running.cancel)
-	wait(t, func() bool { return s.run == nil })
+	k.Until("it has happened", func() bool { return s.run == nil })
 	if s.stage.Objects[0] != s.form.object || !strings.Contains(s.note.Text, "cancelled") || !s.notes.Visible() || s.form.start.Disabled() {
 		t.Errorf("after a cancelled run: %q", s.note.Text)
 	}
 }
 
 func TestRunFails(t *testing.T) {
-	test.NewTempApp(t)
-	s, d, coffer := newScreen(t, kept(t))
+	k, s := newScreen(t)
+	coffer := k.Coffer
 	coffer.Fail["Lab"] = fake.Problem(protocol.NoSpace, "lab copy: 3 GB are free", "--at DIR works elsewhere, --quick needs less")
 	s.Shown("")
 	s.form.place.SetText(t.TempDir())
 	test.Tap(s.form.start)
-	wait(t, func() bool { return s.run == nil })
+	k.Until("it has happened", func() bool { return s.run == nil })
 	if !strings.Contains(s.note.Text, "another disk") || !strings.Contains(s.note.Text, "3 GB are free") || strings.Contains(s.note.Text, "--at") {
 		t.Errorf("a full disk is explained as %q", s.note.Text)
 	}
 	s.Hidden()
 	coffer.Fail["Lab"] = fake.Problem(protocol.Failed, "it broke", "")
 	s.startRun(client.LabRequest{Experiment: "copy"})
-	wait(t, func() bool { return s.run == nil })
-	if len(d.Shell.(*shell).said) != 1 {
+	k.Until("it has happened", func() bool { return s.run == nil })
+	if len(k.Asked) != 1 {
 		t.Error("a failure while the person is elsewhere is not told")
 	}
 }
@@ -343,17 +263,53 @@ func TestProgressOfAll(t *testing.T) {
 	}
 }
 
-func TestHistory(t *testing.T) {
+func TestTable(t *testing.T) {
+	heads, rows := tableFields(&sample(report.KindCopy, day).Tables[0])
+	if heads != 2 || rows[0][1].text != "output" || rows[0][1].span != 2 || rows[1][1].below != "MB/s" {
+		t.Errorf("the heads are %+v", rows[:heads])
+	}
+	here, theirs := rows[2], rows[3]
+	if here[1].text != "101" || !strings.HasSuffix(here[1].below, "×0.50") || !here[1].right || here[1].muted || here[2].text != "100 †" || here[3].text != "good" || here[3].right {
+		t.Errorf("what was measured is shown as %+v", here)
+	}
+	if theirs[0].below != "published [1]" || theirs[1].text != "28.6" || theirs[1].below != "" || !theirs[1].muted || theirs[3].text != "" {
+		t.Errorf("what others published is shown as %+v", theirs)
+	}
+}
+
+func TestGridFitsItsFields(t *testing.T) {
 	test.NewTempApp(t)
+	heads, rows := tableFields(&sample(report.KindCopy, day).Tables[0])
+	g := newGrid(heads, rows)
+	g.Resize(g.MinSize())
+	r := test.WidgetRenderer(g).(*gridRenderer)
+	for _, o := range r.objects {
+		right, bottom := o.Position().X+o.Size().Width, o.Position().Y+o.Size().Height
+		if o.Position().X < 0 || o.Position().Y < 0 || right > g.Size().Width+0.5 || bottom > g.Size().Height+0.5 {
+			t.Errorf("%T at %v, %v is outside of %v", o, o.Position(), o.Size(), g.Size())
+		}
+	}
+	for i, a := range r.texts {
+		for _, b := range r.texts[i+1:] {
+			apart := a.Position().X+a.Size().Width <= b.Position().X+0.5 || b.Position().X+b.Size().Width <= a.Position().X+0.5 ||
+				a.Position().Y+a.Size().Height <= b.Position().Y+0.5 || b.Position().Y+b.Size().Height <= a.Position().Y+0.5
+			if a.Text != "" && b.Text != "" && !apart {
+				t.Errorf("%q and %q overlap", a.Text, b.Text)
+			}
+		}
+	}
+}
+
+func TestHistory(t *testing.T) {
 	older, newer := sample(report.KindCopy, day), sample(report.KindCiphers, day.Add(time.Hour))
-	records := kept(t, older, newer)
+	k, s := newScreen(t, older, newer)
+	records := k.Deps.Paths.RecordsFolder()
 	broken := report.NewID(day.Add(-time.Hour))
 	if err := os.WriteFile(filepath.Join(records, broken+".experiment.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, d, _ := newScreen(t, records)
 	s.Shown("")
-	wait(t, func() bool { return len(s.entries) == 3 })
+	k.Until("the history is there", func() bool { return len(s.entries) == 3 })
 	if s.entries[0].id() != newer.ID || s.entries[1].id() != older.ID || s.entries[2].damaged != broken || s.empty.Visible() {
 		t.Errorf("the history is %v", s.entries)
 	}
@@ -362,105 +318,51 @@ func TestHistory(t *testing.T) {
 		t.Fatal("a line of the history does not open its report")
 	}
 	s.history.Select(2)
-	if got := words(s.stage); !strings.Contains(got, "cannot be read") {
-		t.Errorf("a damaged report shows %q", got)
-	}
+	k.MustSay("cannot be read")
 	s.history.Select(1)
-	s.confirmDelete(older.ID, "it")
+	k.Tap("Delete…")
+	k.Tap("Cancel")
 	if _, err := report.NewStore(records).LoadExperiment(older.ID); err != nil {
-		t.Fatal("deleted before the answer")
+		t.Fatal("deleted before the answer, or after a no")
 	}
-	press(t, d.Shell.Window(), "Cancel")
-	s.confirmDelete(older.ID, "it")
-	press(t, d.Shell.Window(), "Delete")
-	wait(t, func() bool { return len(s.entries) == 2 && s.result == nil })
+	k.Tap("Delete…")
+	k.Tap("Delete")
+	k.Until("it is gone", func() bool { return len(s.entries) == 2 && s.result == nil })
 	if _, err := report.NewStore(records).LoadExperiment(older.ID); err == nil {
 		t.Error("not deleted")
 	}
 }
 
-// press taps the button or the line of a menu with a label in the topmost dialog.
-func press(t *testing.T, w fyne.Window, label string) {
-	t.Helper()
-	top := w.Canvas().Overlays().Top()
-	if top == nil {
-		t.Fatalf("no dialog has a button %q", label)
-	}
-	pressIn(t, top, label)
-}
-
-func pressIn(t *testing.T, in fyne.CanvasObject, label string) {
-	t.Helper()
-	var found fyne.Tappable
-	var walk func(fyne.CanvasObject)
-	walk = func(o fyne.CanvasObject) {
-		switch o := o.(type) {
-		case *fyne.Container:
-			for _, inside := range o.Objects {
-				walk(inside)
-			}
-		case fyne.Widget:
-			if b, ok := o.(fyne.Tappable); ok && words(o) == label {
-				found = b
-			}
-			for _, inside := range test.WidgetRenderer(o).Objects() {
-				walk(inside)
-			}
-		}
-	}
-	walk(in)
-	if found == nil {
-		t.Fatalf("there is nothing to press %q but\n%s", label, words(in))
-	}
-	test.Tap(found)
-}
-
-func TestExport(t *testing.T) {
-	e := sample(report.KindCopy, day)
-	folder := t.TempDir()
-	begins := map[string]string{"csv": "", "html": "<!DOCTYPE html>", "json": "{", "md": "# ", "png": "\x89PNG", "svg": "<svg"}
-	for _, format := range report.Formats() {
-		if formatName(format) == format {
-			t.Errorf("%s has no name for people", format)
-		}
-		path, err := exportInto(folder, e, format)
-		if err != nil {
-			t.Fatal(err)
-		}
-		raw, err := os.ReadFile(path)
-		if err != nil || len(raw) == 0 || !strings.Contains(string(raw[:min(len(raw), 200)]), begins[format]) {
-			t.Errorf("%s begins with %q, %v", format, raw[:min(len(raw), 40)], err)
-		}
-		if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		second, err := exportInto(folder, e, format)
-		if mine, _ := os.ReadFile(path); err != nil || second == path || string(mine) != "mine" {
-			t.Errorf("%s: a file that was there is overwritten: %s, %v", format, second, err)
-		}
-	}
-	if _, err := exportInto(filepath.Join(folder, "missing"), e, "csv"); err == nil {
-		t.Error("written into a folder that is not there")
+func TestEmptyHistory(t *testing.T) {
+	k, s := newScreen(t)
+	s.Shown("")
+	k.MustSay("Experiments you have made are listed here.")
+	if s.stage.Objects[0] != s.form.object {
+		t.Error("the first thing shown does not ask for an experiment")
 	}
 }
 
 func TestExportInTwoClicks(t *testing.T) {
-	test.NewTempApp(t)
-	xdgDocuments := xdg.UserDirs.Documents
+	made := sample(report.KindCopy, day)
+	k, s := newScreen(t, made)
+	documents := xdg.UserDirs.Documents
 	xdg.UserDirs.Documents = t.TempDir()
-	t.Cleanup(func() { xdg.UserDirs.Documents = xdgDocuments })
-	s, d, _ := newScreen(t, kept(t, sample(report.KindCopy, day)))
+	t.Cleanup(func() { xdg.UserDirs.Documents = documents })
 	s.Shown("")
-	wait(t, func() bool { return len(s.entries) == 1 })
+	k.Until("the history is there", func() bool { return len(s.entries) == 1 })
 	s.history.Select(0)
-	pressIn(t, s.stage, "Export…")
-	press(t, d.Shell.Window(), formatName("html"))
-	wait(t, func() bool {
-		files, _ := filepath.Glob(filepath.Join(xdg.UserDirs.Documents, "coffer-copy-*.html"))
-		top := d.Shell.Window().Canvas().Overlays().Top()
-		return len(files) == 1 && top != nil && strings.Contains(words(top), "coffer-copy-")
+	k.Until("the report is shown", func() bool { return s.parts() == 4 })
+	k.Tap("Export…")
+	file := filepath.Join(xdg.UserDirs.Documents, "coffer-copy-"+made.Started.Local().Format("2006-01-02-1504")+".html")
+	k.Until("a place is offered", func() bool {
+		return uitest.Find(k, "the path", func(e *ui.KeyEntry) bool { return true }).Text == file
 	})
-	press(t, d.Shell.Window(), "Close")
+	k.Tap("Save")
+	k.Until("it is saved", func() bool { return k.Says("The report is saved") })
+	if raw, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(raw), "<!DOCTYPE html>") {
+		t.Errorf("the file begins with %.30q, %v", raw, err)
+	}
+	k.Tap("Close")
 }
 
 func TestGroups(t *testing.T) {

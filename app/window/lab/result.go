@@ -20,9 +20,8 @@ import (
 
 // newResult shows an experiment: remarks, bars, tables, median rounds, method. Long tables take time to draw, so the parts are
 // made one after the other: each of them is to be added to body in a turn of its own.
-func newResult(e *report.Experiment, export func(*report.Experiment, fyne.CanvasObject), remove func(id, name string)) (shown fyne.CanvasObject, body *fyne.Container, parts []func() fyne.CanvasObject) {
-	var save *widget.Button
-	save = widget.NewButtonWithIcon(text.T("Export…"), theme.DocumentSaveIcon(), func() { export(e, save) })
+func newResult(e *report.Experiment, export func(*report.Experiment), remove func(id, name string)) (shown fyne.CanvasObject, body *fyne.Container, parts []func() fyne.CanvasObject) {
+	save := widget.NewButtonWithIcon(text.T("Export…"), theme.DocumentSaveIcon(), func() { export(e) })
 	save.Importance = widget.HighImportance
 	forget := widget.NewButtonWithIcon(text.T("Delete…"), theme.DeleteIcon(), func() {
 		remove(e.ID, text.T("%s of %s", titleOf(e.Kind), moment(e.Started)))

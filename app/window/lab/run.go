@@ -84,7 +84,6 @@ type runView struct {
 	count   *widget.Label
 	elapsed *widget.Label
 	bar     *widget.ProgressBar
-	starts  *widget.Label // before the first measurement
 	cancel  *widget.Button
 	ending  bool
 }
@@ -222,7 +221,7 @@ func (s *Screen) keepPulse() {
 				case <-ctx.Done():
 					return
 				case <-tick.C:
-					fyne.Do(func() {
+					s.deps.Do(func() {
 						if s.run != nil && s.stopPulse != nil {
 							s.running.show(s.run, time.Now())
 						}
