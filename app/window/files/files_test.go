@@ -159,8 +159,13 @@ func (w *world) until(what string, so func() bool) {
 		}
 		select {
 		case <-w.signal:
+		case <-time.After(5 * time.Millisecond): // something else may have changed
 		case <-deadline.C:
-			w.t.Fatalf("waited in vain until %s; calls: %q", what, w.coffer.Calls)
+			said := ""
+			if top := w.overlay(); top != nil {
+				said = says(top)
+			}
+			w.t.Fatalf("waited in vain until %s; calls: %q; dialog: %q", what, w.coffer.Calls, said)
 		}
 	}
 }

@@ -206,14 +206,12 @@ func outermost(items []*item) []*item {
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(items), func(i *item) bool {
-		for p := path.Dir(i.Path); ; p = path.Dir(p) {
-			if folders[p] {
+		for p := i.Path; p != "/" && p != "."; {
+			if p = path.Dir(p); folders[p] {
 				return true
 			}
-			if p == "/" || p == "." {
-				return false
-			}
 		}
+		return false
 	})
 }
 
