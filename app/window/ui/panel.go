@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/dialog"
 )
 
@@ -21,8 +22,17 @@ func NewPanel(w fyne.Window, title string, width float32, content fyne.CanvasObj
 	return &Panel{dialog: dialog.NewCustomWithoutButtons(title, content, w), window: w, width: width}
 }
 
+// minButton is how wide the buttons at the bottom are at least.
+const minButton = 120
+
 // SetButtons sets the row of buttons.
-func (p *Panel) SetButtons(buttons ...fyne.CanvasObject) { p.dialog.SetButtons(buttons) }
+func (p *Panel) SetButtons(buttons ...fyne.CanvasObject) {
+	row := make([]fyne.CanvasObject, len(buttons))
+	for i, b := range buttons {
+		row[i] = container.NewStack(Space(minButton, 1), b)
+	}
+	p.dialog.SetButtons(row)
+}
 
 // Show shows it.
 func (p *Panel) Show() {

@@ -8,6 +8,7 @@ package ui
 
 import (
 	"context"
+	"sync"
 
 	"fyne.io/fyne/v2"
 
@@ -75,6 +76,8 @@ type Deps struct {
 	Context context.Context
 	// Post runs something on Fyne's goroutine, later; nil is fyne.Do. Tests give one that they empty themselves.
 	Post func(func())
+
+	working sync.WaitGroup
 }
 
 // Do runs something on Fyne's goroutine, later: for other goroutines.
@@ -91,14 +94,17 @@ func (d *Deps) Settings() (config.Settings, error) { return config.Load(d.Paths.
 
 // Work runs work in a goroutine of its own and then done with its error on Fyne's. The context ends with the window.
 func (d *Deps) Work(work func(ctx context.Context) error, done func(error)) {
-	go func() {
+	d.working.Go(func() {
 		err := work(d.Context)
 		if d.Context.Err() != nil {
 			return
 		}
 		d.Do(func() { done(err) })
-	}()
+	})
 }
+
+// Wait waits until all work has ended, such as saving the list: after the end of the context.
+func (d *Deps) Wait() { d.working.Wait() }
 
 // IsCode says whether an error of the backend stands for an exit code.
 func IsCode(err error, codes ...int) bool {

@@ -141,17 +141,18 @@ func showLeft(d *ui.Deps, left []held, done func()) {
 	if len(left) > 1 {
 		title = text.N(int64(len(left)), "One container is still unlocked", "%d containers are still unlocked")
 	}
-	var content fyne.CanvasObject = body
+	var list fyne.CanvasObject = body
+	if body.MinSize().Height > w.Canvas().Size().Height/2 {
+		scroll := container.NewVScroll(body)
+		scroll.SetMinSize(fyne.NewSize(0, w.Canvas().Size().Height/2))
+		list = scroll
+	}
+	content := container.NewVBox(list)
 	if forcible {
-		content = container.NewVBox(body, widget.NewSeparator(),
-			ui.Paragraph(text.T("Close these programs and try again. If you lock anyway, what they have written is kept; what they write afterwards fails, and copies under way stop.")))
+		content.Add(widget.NewSeparator())
+		content.Add(ui.Paragraph(text.T("Close these programs and try again. If you lock anyway, what they have written is kept; what they write afterwards fails, and copies under way stop.")))
 	} else if len(left) == 1 {
 		title = text.T("%s was not locked cleanly", ui.Clean(left[0].title))
-	}
-	if body.MinSize().Height > w.Canvas().Size().Height/2 {
-		scroll := container.NewVScroll(content)
-		scroll.SetMinSize(fyne.NewSize(0, w.Canvas().Size().Height/2))
-		content = scroll
 	}
 	p := ui.NewPanel(w, title, 560, content)
 	again := func(force bool) func() {

@@ -39,6 +39,7 @@ type prompt struct {
 	useKey   *ui.KeyButton // turns to a recovery key and back
 	caps     *ui.Message
 	files    *fyne.Container // key files chosen
+	addFile  *ui.KeyButton
 	keyfiles []string
 	remember *ui.KeyCheck
 	readOnly *ui.KeyCheck
@@ -91,11 +92,11 @@ func newPrompt(d *ui.Deps, c model.Container, then func(string)) *prompt {
 	p.files = container.NewVBox()
 	p.remember = p.keys.NewCheck(text.T("Remember where the key files are"), nil)
 	p.remember.Hide()
-	addFile := p.keys.NewLink(text.T("Add a key file…"), theme.ContentAddIcon(), func() {
+	p.addFile = p.keys.NewLink(text.T("Add a key file…"), theme.ContentAddIcon(), func() {
 		chooseFile(d.Shell.Window(), "", func(path string) { p.addKeyfiles([]string{path}) })
 	})
 	p.useKey = p.keys.NewLink(text.T("Use a recovery key"), theme.DocumentIcon(), func() { p.useRecovery(!p.recovery.Visible()) })
-	p.secret = container.NewVBox(p.entry, p.recovery, p.caps, p.files, p.remember, container.NewHBox(addFile, p.useKey))
+	p.secret = container.NewVBox(p.entry, p.recovery, p.caps, p.files, p.remember, container.NewHBox(p.addFile, p.useKey))
 
 	p.readOnly = p.keys.NewCheck(text.T("Read only: nothing in it can be changed"), nil)
 	p.readOnly.SetChecked(c.ReadOnly)
@@ -113,7 +114,7 @@ func newPrompt(d *ui.Deps, c model.Container, then func(string)) *prompt {
 	p.waits.Hide()
 	path := ui.Caption(ui.Clean(c.Path))
 	path.Truncation = fyne.TextTruncateEllipsis
-	body.Objects = []fyne.CanvasObject{path, p.form, p.waits, p.message, p.wayOn}
+	body.Objects = []fyne.CanvasObject{path, p.form, p.waits, p.message, p.wayOn, ui.Space(1, theme.Padding())}
 
 	p.cancel = p.keys.NewButton(text.T("Cancel"), p.back)
 	p.primary = p.keys.NewPrimary(text.T("Unlock"), p.start)
@@ -160,6 +161,7 @@ func (p *prompt) useRecovery(on bool) {
 		p.caps.Say(0, "")
 	}
 	ui.Show(p.files, !on)
+	ui.Show(p.addFile, !on)
 	ui.Show(p.remember, !on && len(p.keyfiles) > 0)
 	p.say(0, "")
 	p.panel.Fit()
@@ -384,11 +386,11 @@ func (p *prompt) start() {
 	ctx, stop := context.WithCancel(p.d.Context)
 	p.stop = stop
 	p.say(0, "")
-	p.wait(true)
 	p.stage.SetText(text.T("Checking the password. This takes about a second on purpose: it keeps guessers out."))
 	if p.raw {
 		p.stage.SetText(text.T("Opening the drive…"))
 	}
+	p.wait(true)
 	var entry *registry.Entry
 	begun := time.Now()
 	p.d.Work(func(context.Context) (err error) {

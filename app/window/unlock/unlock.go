@@ -56,6 +56,9 @@ func Dropped(paths []string) bool {
 	if current == nil || !current.asking() || current.raw || len(paths) == 0 {
 		return false
 	}
+	if current.recovery.Visible() {
+		current.useRecovery(false)
+	}
 	current.addKeyfiles(paths)
 	return true
 }
