@@ -1,17 +1,22 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"coffer/app/session"
+	"coffer/container/secret"
 )
 
 // createFlags are what a person says about a new container.
 type createFlags struct {
-	request   session.CreateRequest
-	container containerFlags
+	request    session.CreateRequest
+	container  containerFlags
+	labelStdin bool
 }
 
 func (a *program) createCommand() *cobra.Command {
@@ -21,7 +26,8 @@ func (a *program) createCommand() *cobra.Command {
 		GroupID: groupContainer,
 		Short:   "Make a new container with an empty FAT volume",
 		Long: "Makes a new container. It never overwrites anything, and a create that fails leaves no file.\n" +
-			"--size is the size of the file, --usable what is left for files. --from sizes it to a folder and fills it.",
+			"--size is the size of the file, --usable what is left for files. --from sizes it to a folder and fills it.\n" +
+			"The label will be inside; with --label-stdin no other user of the computer sees it among the arguments.",
 		Example: "  coffer create photos.img --size 2GiB\n  coffer create backup.img --from ~/Documents\n" +
 			"  coffer create plain.img --size 64MiB --format raw",
 		Args: cobra.ExactArgs(1),
@@ -34,6 +40,7 @@ func (a *program) createCommand() *cobra.Command {
 	flags.StringVar(&f.request.From, "from", "", "size the container to this folder and copy it in")
 	flags.StringVar(&f.request.Cipher, "cipher", "", "aes-256-xts (default) or aes-128-xts")
 	flags.StringVar(&f.request.Label, "label", "", "volume label, at most 11 characters")
+	flags.BoolVar(&f.labelStdin, "label-stdin", false, "read the label from standard input, unseen by others (the line after the password with --password-stdin, else the first)")
 	flags.Var(sizeFlag{&f.request.ClusterSizeBytes}, "cluster-size", "bytes of a FAT cluster, a power of two from 512 B to 64 KiB (default: by volume size)")
 	flags.Var(sizeFlag{&f.request.SectorSizeBytes}, "sector-size", "bytes encrypted under one tweak and of a FAT sector: 512, 1024, 2048 or 4096 (default 4096, 512 below 272 MiB)")
 	flags.BoolVar(&f.request.Preallocate, "preallocate", false, "take the whole space on the host now")
@@ -60,6 +67,9 @@ func (a *program) create(c *cobra.Command, f *createFlags, path string) error {
 			return usagef("create: --%s 0: a container needs some room", name)
 		}
 	}
+	if c.Flags().Changed("label") && f.labelStdin {
+		return usagef("create: only one of --label and --label-stdin can be given")
+	}
 	target, err := f.container.target.target(path)
 	if err != nil {
 		return err
@@ -69,7 +79,7 @@ func (a *program) create(c *cobra.Command, f *createFlags, path string) error {
 	if err := session.CheckCreate(f.request); err != nil {
 		return err
 	}
-	credential, err := a.credentialFor(c.Context(), target, &f.container.credential, question{object: path, isNew: true})
+	credential, err := a.credentialAndLabel(c.Context(), f, path)
 	if err != nil {
 		return err
 	}
@@ -91,6 +101,54 @@ func (a *program) create(c *cobra.Command, f *createFlags, path string) error {
 		a.note(fmt.Sprintf("--size %d was rounded down to %d bytes, whole sectors", asked, created.ImageBytes))
 	}
 	return a.showCreated(created)
+}
+
+// credentialAndLabel reads what opens the new container and, if it comes from standard input, the label, in the order of
+// their lines. The caller destroys the credential.
+func (a *program) credentialAndLabel(ctx context.Context, f *createFlags, path string) (credential session.Credential, err error) {
+	from := &f.container.credential
+	read := func() error {
+		credential, err = a.credentialFor(ctx, f.request.Target, from, question{object: path, isNew: true})
+		return err
+	}
+	steps := []func() error{read}
+	if f.labelStdin {
+		label := func() error { return a.readLabel(ctx, &f.request) }
+		if from.passwordStdin || from.passwordFD == 0 {
+			steps = []func() error{read, label}
+		} else { // before anybody is asked for a password
+			steps = []func() error{label, read}
+		}
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			credential.Destroy()
+			return credential, err
+		}
+	}
+	return credential, nil
+}
+
+// maxLabelLine bounds the line of a label; what fits is decided later.
+const maxLabelLine = 1024
+
+// readLabel reads the label from standard input.
+func (a *program) readLabel(ctx context.Context, r *session.CreateRequest) error {
+	line, err := readSecret(ctx, func() (io.ReadCloser, error) { return io.NopCloser(a.stdin), nil }, func(from io.Reader) (*secret.Buffer, error) {
+		return secret.ReadLine(from, maxLabelLine)
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, io.EOF), err == nil && line.Len() == 0:
+		line.Destroy()
+		return usagef("create: --label-stdin: there is no label on standard input")
+	case err != nil:
+		return &session.Error{What: "read the label from standard input", Err: err}
+	}
+	defer line.Destroy()
+	r.Label = string(line.Bytes())
+	return session.CheckCreate(*r)
 }
 
 // showCreated prints what was made.

@@ -43,7 +43,7 @@ func TestFlagsOfTheInterface(t *testing.T) {
 	a := &program{out: output{to: &bytes.Buffer{}}, stderr: &bytes.Buffer{}}
 	root := a.command()
 	for path, flags := range map[string][]string{
-		"create": {"size", "usable", "format", "cipher", "label", "cluster-size", "sector-size", "preallocate", "kdf-memory", "kdf-time", "from",
+		"create": {"size", "usable", "format", "cipher", "label", "label-stdin", "cluster-size", "sector-size", "preallocate", "kdf-memory", "kdf-time", "from",
 			"password-stdin", "password-fd", "password-file", "keyfile", "json", "quiet"},
 		"copy":     {"verify", "resume", "move", "split", "label", "via", "window", "report", "from-password-stdin", "from-keyfile", "json"},
 		"ls":       {"recursive", "format", "header", "recovery-key-stdin"},

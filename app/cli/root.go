@@ -46,7 +46,7 @@ func (a *program) command() *cobra.Command {
 		&cobra.Group{ID: groupKeys, Title: "Keys and headers:"},
 		&cobra.Group{ID: groupProgram, Title: "The program:"},
 	)
-	root.AddCommand(a.unlockCommand(), a.lockCommand(), a.listCommand())
+	root.AddCommand(a.unlockCommand(), a.lockCommand(), a.listCommand(), a.guiCommand())
 	root.AddCommand(a.createCommand(), a.infoCommand(), a.checkCommand(), a.dumpCommand(), a.destroyCommand())
 	root.AddCommand(a.lsCommand(), a.catCommand(), a.mkdirCommand(), a.rmCommand(), a.mvCommand(), a.copyCommand(), a.reportCommand())
 	root.AddCommand(a.keyCommand(), a.keyfileCommand(), a.headerCommand())
@@ -121,7 +121,7 @@ func commandName(c *cobra.Command) string {
 // laterCommands are names of the stable interface whose work this version does not have: refused plainly, exit code 7.
 func (a *program) laterCommands() []*cobra.Command {
 	var commands []*cobra.Command
-	for _, name := range []string{"gui", "verify", "convert", "resize", "compact"} {
+	for _, name := range []string{"verify", "convert", "resize", "compact"} {
 		commands = append(commands, a.laterCommand(name))
 	}
 	return commands

@@ -103,14 +103,18 @@ func (w *world) must(err error) {
 func (w *world) path(name string) string { return filepath.Join(w.folder, name) }
 
 // unlocked makes a container and unlocks it without a drive.
-func (w *world) unlocked(name, size string) (id string) {
+func (w *world) unlocked(name string, mebibytes int64) (id string) {
 	w.Helper()
-	w.must(os.WriteFile(w.path("pw"), []byte("correct horse\n"), 0o600))
-	create := exec.Command(w.client.Program(), "create", w.path(name), "--size", size, "--kdf-memory=64KiB", "--kdf-time=1", "--password-file", w.path("pw"), "--quiet")
-	if out, err := create.CombinedOutput(); err != nil {
-		w.Fatalf("create: %v\n%s", err, out)
+	_, err := w.client.Create(w.ctx, client.CreateRequest{Image: w.path(name), SizeBytes: mebibytes << 20, Label: "UNSEEN",
+		KDFMemory: 64 << 10, KDFTime: time.Millisecond, Credential: client.Credential{Password: client.Secret("correct horse")}}, nil)
+	w.must(err)
+	id = w.unlock(name)
+	drives, err := w.client.Drives(w.ctx)
+	w.must(err)
+	if !slices.ContainsFunc(drives, func(s protocol.Status) bool { return s.ID == id && s.Label == "UNSEEN" }) {
+		w.Fatalf("no %s with its label in %+v", id, drives)
 	}
-	return w.unlock(name)
+	return id
 }
 
 func (w *world) unlock(name string) (id string) {
@@ -206,7 +210,7 @@ func (w *world) paused(id string, job protocol.CopyJob) *protocol.Job {
 // TestCopyInAndOut through a real agent: what arrives is what was sent, with a record, and private on the host.
 func TestCopyInAndOut(t *testing.T) {
 	w := newWorld(t)
-	id := w.unlocked("a.img", "192MiB")
+	id := w.unlocked("a.img", 192)
 	want := w.file("src/big", 40<<20)
 	w.file("src/sub/small", 1000)
 	records := w.path("records")
@@ -241,7 +245,7 @@ func TestCopyInAndOut(t *testing.T) {
 		t.Error(got)
 	}
 	// From another container.
-	other := w.unlocked("b.img", "64MiB")
+	other := w.unlocked("b.img", 64)
 	w.done(other, w.start(other, protocol.CopyJob{Sources: []string{"/src/sub/small"}, FromInside: true, Peer: id, Destination: "/", ToInside: true}))
 	if got := w.names(other, "/"); got != "/small" {
 		t.Error(got)
@@ -258,7 +262,7 @@ func TestCopyInAndOut(t *testing.T) {
 // TestPauseInAgent: a paused job stands still, the container answers meanwhile, and lock waits for it.
 func TestPauseInAgent(t *testing.T) {
 	w := newWorld(t)
-	id := w.unlocked("a.img", "700MiB")
+	id := w.unlocked("a.img", 700)
 	want := w.file("big", 250<<20)
 	w.file("note", 100)
 	job := protocol.CopyJob{Sources: []string{w.path("big")}, Destination: "/big", ToInside: true, WindowMillis: 50}
@@ -308,7 +312,7 @@ func TestPauseInAgent(t *testing.T) {
 // TestForcedLockInAgent cancels what runs; what was copied before is there.
 func TestForcedLockInAgent(t *testing.T) {
 	w := newWorld(t)
-	id := w.unlocked("a.img", "700MiB")
+	id := w.unlocked("a.img", 700)
 	w.file("big", 250<<20)
 	w.file("note", 100)
 	w.done(id, w.start(id, protocol.CopyJob{Sources: []string{w.path("note")}, Destination: "/", ToInside: true}))
@@ -331,7 +335,7 @@ func TestForcedLockInAgent(t *testing.T) {
 // TestQuestionsInAgent: nothing is written before the answers.
 func TestQuestionsInAgent(t *testing.T) {
 	w := newWorld(t)
-	id := w.unlocked("a.img", "64MiB")
+	id := w.unlocked("a.img", 64)
 	w.file("src/old", 1000)
 	job := protocol.CopyJob{Sources: []string{w.path("src")}, Destination: "/", ToInside: true}
 	w.done(id, w.start(id, job))
@@ -407,7 +411,7 @@ func TestQuestionsInAgent(t *testing.T) {
 // TestClientGoesAway: a job whose client is killed ends done.
 func TestClientGoesAway(t *testing.T) {
 	w := newWorld(t)
-	id := w.unlocked("a.img", "256MiB")
+	id := w.unlocked("a.img", 256)
 	w.file("big", 100<<20)
 	helper := exec.Command(os.Args[0])
 	helper.Env = append(os.Environ(), helperVariable+"="+id+"\n"+w.path("big"))

@@ -461,7 +461,9 @@ func TestFailures(t *testing.T) {
 	if j := until(t, q, 1, protocol.JobFailed); j.Problem.Sentence != "no such folder" {
 		t.Errorf("%+v", j.Problem)
 	}
-	h.plan = func(context.Context, protocol.CopyJob, Hands) (Planned, error) { panic("broken at a.img:/private/name") }
+	h.plan = func(context.Context, protocol.CopyJob, Hands) (Planned, error) {
+		panic("broken at a.img:/private/name")
+	}
 	ok(q.Start(in("/2")))
 	if j := until(t, q, 2, protocol.JobFailed); !strings.Contains(j.Problem.Sentence, "internal error") || strings.Contains(j.Problem.Sentence, "private") {
 		t.Errorf("%+v", j.Problem)
