@@ -53,6 +53,25 @@ func newRail(turn func(ui.Page)) *rail {
 	return r
 }
 
+// frame puts the navigation at the left, the line at the bottom, and the page, with some air, into the rest.
+type frame struct{}
+
+func (frame) MinSize(objects []fyne.CanvasObject) fyne.Size {
+	rail, bottom, page := objects[0].MinSize(), objects[1].MinSize(), objects[2].MinSize()
+	air := 4 * theme.Padding()
+	return fyne.NewSize(max(rail.Width+page.Width+air, bottom.Width), max(rail.Height, page.Height+air)+bottom.Height)
+}
+
+func (frame) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	rail, bottom, page := objects[0], objects[1], objects[2]
+	width, height, air := rail.MinSize().Width, bottom.MinSize().Height, 2*theme.Padding()
+	rail.Resize(fyne.NewSize(width, size.Height-height))
+	bottom.Move(fyne.NewPos(0, size.Height-height))
+	bottom.Resize(fyne.NewSize(size.Width, height))
+	page.Move(fyne.NewPos(width+air, air))
+	page.Resize(fyne.NewSize(size.Width-width-2*air, size.Height-height-2*air))
+}
+
 // choose marks the page that is shown.
 func (r *rail) choose(page ui.Page) {
 	for i, item := range r.items {
@@ -161,7 +180,7 @@ func (r *railRenderer) Refresh() {
 	if i.chosen {
 		name = theme.ColorNamePrimary
 	}
-	r.icon.SetResource(theme.NewColoredResource(i.icon, name))
+	r.icon.SetResource(ui.Tinted(i.icon, name))
 	r.label.Color, r.label.TextSize = ui.Color(name), theme.TextSize()
 	r.label.TextStyle.Bold = i.chosen
 	r.bar.FillColor, r.bar.CornerRadius = ui.Color(theme.ColorNamePrimary), 1.5

@@ -84,7 +84,7 @@ func newWindow(_ context.Context, application fyne.App, d *ui.Deps) *window {
 	w.stage = container.NewStack()
 	w.rail = newRail(func(p ui.Page) { w.Show(p, "") })
 	w.bottom = newBottom(func() { w.Show(ui.PageTransfers, "") }, d.Do)
-	w.window.SetContent(container.NewBorder(nil, w.bottom.object, w.rail.object, nil, container.NewPadded(w.stage)))
+	w.window.SetContent(container.New(frame{}, w.rail.object, w.bottom.object, w.stage))
 	w.window.SetPadded(false)
 	w.window.SetMaster()
 	w.memory = remember(memoryFile(d.Paths))

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"sync"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/theme"
 )
@@ -23,4 +25,22 @@ var (
 // drawn is an icon from one path in a square of 24. Holes turn against what is around them.
 func drawn(name, path string) fyne.Resource {
 	return theme.NewThemedResource(fyne.NewStaticResource("coffer-"+name+".svg", []byte(`<svg xmlns="http://www.w3.org/2000/svg" width="24" height="24" viewBox="0 0 24 24"><path d="`+path+`"/></svg>`)))
+}
+
+// tints are the icons that Tinted has made: the same one is drawn once only.
+var tints sync.Map
+
+type tint struct {
+	icon  fyne.Resource
+	color fyne.ThemeColorName
+}
+
+// Tinted is an icon in a colour of the theme.
+func Tinted(icon fyne.Resource, color fyne.ThemeColorName) fyne.Resource {
+	key := tint{icon, color}
+	if made, ok := tints.Load(key); ok {
+		return made.(fyne.Resource)
+	}
+	made, _ := tints.LoadOrStore(key, fyne.Resource(theme.NewColoredResource(icon, color)))
+	return made.(fyne.Resource)
 }

@@ -104,7 +104,7 @@ var light = palette{
 	theme.ColorNameOverlayBackground:   rgb(0xffffff),
 	theme.ColorNameMenuBackground:      rgb(0xffffff),
 	theme.ColorNameHeaderBackground:    rgb(0xe9edf2),
-	theme.ColorNameInputBackground:     rgb(0xffffff),
+	theme.ColorNameInputBackground:     rgb(0xeef1f6),
 	theme.ColorNameInputBorder:         rgb(0xc3cad4),
 	theme.ColorNameButton:              rgb(0xe3e8ef),
 	theme.ColorNameDisabledButton:      rgb(0xedf0f4),
