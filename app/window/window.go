@@ -55,7 +55,25 @@ func Main(arguments []string, errors io.Writer) int {
 	w.start()
 	w.openAll(arguments)
 	w.window.ShowAndRun()
+	cancel()
+	settle(w.deps)
 	return int(protocol.Done)
+}
+
+// settlePatience is how long the process outlives its window at most.
+const settlePatience = 10 * time.Second
+
+// settle waits for what was under way when the window ended: an experiment removes its files, the list is saved.
+func settle(d *ui.Deps) {
+	settled := make(chan struct{})
+	go func() {
+		d.Wait()
+		close(settled)
+	}()
+	select {
+	case <-settled:
+	case <-time.After(settlePatience):
+	}
 }
 
 // window is the main window; it is the ui.Shell of its screens.

@@ -29,6 +29,9 @@ func (s *Screen) backupHeader() {
 			path = strings.TrimSpace(place.Text)
 			t.stage.SetText(text.T("Saving the header…"))
 			return func(ctx context.Context, _ client.Reporter) error {
+				if err := mustBeNew(path); err != nil {
+					return err
+				}
 				return s.deps.Backend.Keys.BackupHeader(ctx, image, path)
 			}, ""
 		}
@@ -76,6 +79,7 @@ func (s *Screen) restoreHeader() {
 				t.fail(err)
 				return false
 			}
+			delete(s.checks, image)
 			t.result(text.T("The header is restored"), text.T("The passwords of that time open the container now."))
 			return true
 		}

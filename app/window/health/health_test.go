@@ -417,6 +417,12 @@ func TestRemoveKey(t *testing.T) {
 		t.Fatal("Enter removes a key")
 	}
 	s.removeKey(1)
+	k.Window().Canvas().Unfocus()
+	k.Key(fyne.KeyReturn)
+	if len(calls(k, "RemoveKey")) != 0 || k.Dialogs() != 0 {
+		t.Fatal("Enter removes a key while nothing has the focus")
+	}
+	s.removeKey(1)
 	k.Tap("Remove")
 	k.Until("it was removed", func() bool { return k.Dialogs() == 0 })
 	if got := calls(k, "RemoveKey"); len(got) != 1 || !strings.HasSuffix(got[0], "photos.img 1 false") {
@@ -482,11 +488,17 @@ func TestHeaderBackupAndRestore(t *testing.T) {
 	if filepath.Base(place.Text) != "photos-header.backup" {
 		t.Errorf("%s is proposed", place.Text)
 	}
+	place.SetText(s.image)
+	k.Tap("Save")
+	k.Until("a file that is there is kept", func() bool { return k.Says("There is a file with that name already") })
+	if len(calls(k, "BackupHeader")) != 0 {
+		t.Error("written over a file")
+	}
 	backup := filepath.Join(k.Folder, "my backup")
 	place.SetText(backup)
-	fail(k, "BackupHeader", fake.Problem(protocol.Failed, "back up the header: the file exists", ""))
+	fail(k, "BackupHeader", fake.Problem(protocol.Failed, "back up the header: no such folder", ""))
 	k.Tap("Save")
-	k.Until("it is refused", func() bool { return k.Says("the file exists") })
+	k.Until("it is refused", func() bool { return k.Says("no such folder") })
 	k.Tap("Save")
 	k.Until("it is saved", func() bool { return k.Says("The header is saved") })
 	k.MustSay(backup)

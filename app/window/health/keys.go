@@ -123,7 +123,12 @@ func (s *Screen) newKeyfile() {
 		}
 		path = strings.TrimSpace(place.Text)
 		t.stage.SetText(text.T("Making the key file…"))
-		return func(ctx context.Context, _ client.Reporter) error { return s.deps.Backend.Keys.NewKeyfile(ctx, path) }, ""
+		return func(ctx context.Context, _ client.Reporter) error {
+			if err := mustBeNew(path); err != nil {
+				return err
+			}
+			return s.deps.Backend.Keys.NewKeyfile(ctx, path)
+		}, ""
 	}
 	t.end = func(err error) bool {
 		if err != nil {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/adrg/xdg"
 
+	"coffer/app/client"
+	"coffer/app/protocol"
 	"coffer/app/window/text"
 	"coffer/app/window/transfers/export"
 	"coffer/app/window/ui"
@@ -78,6 +80,14 @@ func wrongPath(typed string) string {
 		return text.T("Give the whole path, from its beginning.")
 	}
 	return ""
+}
+
+// mustBeNew refuses a file that is there, in plain words.
+func mustBeNew(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return &client.Error{Problem: protocol.Problem{Sentence: text.T("There is a file with that name already. Choose another name."), Code: protocol.Failed}}
+	}
+	return nil
 }
 
 // showFolder is a button that opens the folder at path in the file manager.
