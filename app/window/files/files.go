@@ -55,6 +55,8 @@ type Screen struct {
 	wanted  string // path to be chosen when it is there: what was just made
 	clip    clip
 	typing  typing
+	place   string // folder of the host that a chooser showed last
+	chooser *chooser
 	close   func() // closes a dialog that tells of what is inside
 
 	object  fyne.CanvasObject
@@ -313,6 +315,7 @@ func (s *Screen) say(which string, icon fyne.Resource, title, words string, butt
 		return
 	}
 	s.said = key
+	defer canvas.Refresh(s.object) // what was never drawn cannot ask to be
 	if title == "" {
 		s.message.Hide()
 		s.view.Show()
@@ -535,6 +538,7 @@ func (s *Screen) showHint() {
 		s.hint.Refresh()
 	}
 	ui.Show(s.hint, content != nil)
+	canvas.Refresh(s.view)
 }
 
 // showStatus tells how much there is, how much is chosen, and how much room is left.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
@@ -17,49 +18,18 @@ import (
 // press is a mouse button that goes down on row i, or below the rows.
 func (s *Screen) press(i int, m fyne.KeyModifier, secondary bool) {
 	s.focus()
-	switch {
-	case i < 0 || i >= len(s.items):
-		s.sel.none()
-	case secondary:
-		if !s.sel.has(i) {
-			s.sel.only(i)
-		}
-	case m&fyne.KeyModifierShift != 0:
-		s.sel.extend(i, m&fyne.KeyModifierShortcutDefault != 0)
-	case m&fyne.KeyModifierShortcutDefault != 0:
-		s.sel.toggle(i)
-	default:
-		s.sel.only(i)
-	}
+	s.sel.click(i, m&fyne.KeyModifierShortcutDefault != 0, m&fyne.KeyModifierShift != 0, secondary)
 	s.selected()
 }
 
 // key is a key without Ctrl or Alt while the list has the keyboard.
 func (s *Screen) key(e *fyne.KeyEvent) {
 	extend := s.modifiers()&fyne.KeyModifierShift != 0
-	step := func(delta int) {
-		s.sel.step(delta, extend)
-		if s.sel.cursor >= 0 {
-			s.table.reveal(s.sel.cursor)
-		}
+	if s.table.walk(e.Name, &s.sel, extend) {
 		s.selected()
+		return
 	}
 	switch e.Name {
-	case fyne.KeyDown:
-		step(1)
-	case fyne.KeyUp:
-		step(-1)
-	case fyne.KeyPageDown:
-		step(s.table.page())
-	case fyne.KeyPageUp:
-		step(-s.table.page())
-	case fyne.KeyEnd:
-		step(len(s.items))
-	case fyne.KeyHome:
-		if s.sel.cursor < 0 {
-			s.sel.cursor = 0
-		}
-		step(-len(s.items))
 	case fyne.KeySpace:
 		if s.sel.cursor >= 0 && time.Since(s.typing.last) > typingPause { // else it is a letter of a name
 			s.sel.toggle(s.sel.cursor)
@@ -84,6 +54,22 @@ func (s *Screen) key(e *fyne.KeyEvent) {
 			s.menuByKey()
 		}
 	}
+}
+
+// walk moves the cursor of a selection by a key, scrolls to it, and says whether the key does that.
+func (t *table) walk(key fyne.KeyName, sel *selection, extend bool) bool {
+	delta := map[fyne.KeyName]int{fyne.KeyDown: 1, fyne.KeyUp: -1, fyne.KeyPageDown: t.page(), fyne.KeyPageUp: -t.page(), fyne.KeyEnd: t.count, fyne.KeyHome: -t.count}[key]
+	switch {
+	case delta == 0:
+		return key == fyne.KeyEnd || key == fyne.KeyHome // of an empty list
+	case sel.cursor < 0 && (key == fyne.KeyHome || key == fyne.KeyEnd):
+		sel.cursor = 0
+	}
+	sel.step(delta, extend)
+	if sel.cursor >= 0 {
+		t.reveal(sel.cursor)
+	}
+	return true
 }
 
 // escape gives up the search, or what was cut, or the selection.
@@ -116,31 +102,38 @@ type typing struct {
 	last  time.Time
 }
 
-// typed goes to the next name that begins with what was typed.
-func (s *Screen) typed(r rune) {
+// next takes a letter and gives the row of the next name that begins with what was typed, seen from row cursor; -1 if there is
+// none.
+func (t *typing) next(r rune, items []*item, cursor int) int {
 	if !unicode.IsPrint(r) {
-		return
+		return -1
 	}
 	now := time.Now()
-	if now.Sub(s.typing.last) > typingPause {
+	if now.Sub(t.last) > typingPause {
 		if r == ' ' {
-			return
+			return -1
 		}
-		s.typing.words = ""
+		t.words = ""
 	}
-	s.typing = typing{s.typing.words + strings.ToLower(string(r)), now}
-	from := max(0, s.sel.cursor)
-	if len([]rune(s.typing.words)) == 1 {
-		from = s.sel.cursor + 1 // the same letter again goes on
+	*t = typing{t.words + strings.ToLower(string(r)), now}
+	from := max(0, cursor)
+	if utf8.RuneCountInString(t.words) == 1 {
+		from = cursor + 1 // the same letter again goes on
 	}
-	for n := range s.items {
-		i := (from + n) % len(s.items)
-		if strings.HasPrefix(s.items[i].key, s.typing.words) {
-			s.sel.only(i)
-			s.table.reveal(i)
-			s.selected()
-			return
+	for n := range items {
+		if i := (from + n) % len(items); strings.HasPrefix(items[i].key, t.words) {
+			return i
 		}
+	}
+	return -1
+}
+
+// typed goes to the next name that begins with what was typed.
+func (s *Screen) typed(r rune) {
+	if i := s.typing.next(r, s.items, s.sel.cursor); i >= 0 {
+		s.sel.only(i)
+		s.table.reveal(i)
+		s.selected()
 	}
 }
 

@@ -69,6 +69,23 @@ func (s *selection) extend(i int, keep bool) {
 	s.cursor = i
 }
 
+// click is a click on row i, or, if there is none, beside the rows: with Ctrl, with Shift, or with the button that opens a menu.
+func (s *selection) click(i int, ctrl, shift, menu bool) {
+	switch {
+	case i < 0 || i >= len(s.on):
+		s.none()
+	case menu && s.on[i]: // the menu is for all that is chosen
+	case menu:
+		s.only(i)
+	case shift:
+		s.extend(i, ctrl)
+	case ctrl:
+		s.toggle(i)
+	default:
+		s.only(i)
+	}
+}
+
 // step moves the cursor by delta rows and chooses where it comes to; with extend, everything from the anchor to there.
 func (s *selection) step(delta int, extend bool) {
 	if len(s.on) == 0 {
