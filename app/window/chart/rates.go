@@ -133,6 +133,7 @@ type ratesRenderer struct {
 	rates   *Rates
 	plot    *canvas.Raster
 	axes    axes
+	built   fyne.Size // what objects are laid out for
 	objects []fyne.CanvasObject
 	pen     pen
 }
@@ -149,7 +150,13 @@ const (
 
 func (d *ratesRenderer) MinSize() fyne.Size { return fyne.NewSize(minWidth, minHeight) }
 
-func (d *ratesRenderer) Layout(size fyne.Size) { d.build(size) }
+// Layout builds only for another size: the canvas lays out whatever has new objects, and building makes new ones, so that it
+// would draw without end.
+func (d *ratesRenderer) Layout(size fyne.Size) {
+	if size != d.built {
+		d.build(size)
+	}
+}
 
 func (d *ratesRenderer) Refresh() {
 	d.build(d.rates.Size())
@@ -169,6 +176,7 @@ func caption(words string, color fyne.ThemeColorName) *canvas.Text {
 
 // build lays the chart out: numbers around the plot, and the plot, which is a picture.
 func (d *ratesRenderer) build(size fyne.Size) {
+	d.built = size
 	d.objects = d.objects[:0:0]
 	if size.Width < 1 || size.Height < 1 {
 		d.objects = append(d.objects, d.plot)
