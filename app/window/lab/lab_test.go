@@ -300,6 +300,25 @@ func TestGridFitsItsFields(t *testing.T) {
 	}
 }
 
+func TestWheelMovesThePage(t *testing.T) {
+	k, _ := newScreen(t)
+	heads, rows := tableFields(&sample(report.KindCopy, day).Tables[0])
+	tall := container.NewVBox()
+	page := container.NewVScroll(tall)
+	table := newSideways(newGrid(heads, rows), page)
+	tall.Objects = []fyne.CanvasObject{table, container.NewGridWrap(fyne.NewSize(10, 2000))}
+	k.Window().SetContent(page)
+	k.Size(120, 300)
+	table.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -50)})
+	if page.Offset.Y != 50 || table.Offset.X != 0 {
+		t.Errorf("the wheel over a table moves the page by %g, the table by %g", page.Offset.Y, table.Offset.X)
+	}
+	table.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(-20, 0)})
+	if page.Offset.Y != 50 || table.Offset.X != 20 {
+		t.Errorf("moved sideways, the page is at %g, the table at %g", page.Offset.Y, table.Offset.X)
+	}
+}
+
 func TestHistory(t *testing.T) {
 	older, newer := sample(report.KindCopy, day), sample(report.KindCiphers, day.Add(time.Hour))
 	k, s := newScreen(t, older, newer)

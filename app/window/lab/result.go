@@ -30,6 +30,8 @@ func newResult(e *report.Experiment, export func(*report.Experiment), remove fun
 	about.Wrapping = fyne.TextWrapWord
 	head := container.New(layout.NewCustomPaddedVBoxLayout(-theme.Padding()),
 		container.NewBorder(nil, nil, nil, container.NewHBox(save, forget), ui.Heading(titleOf(e.Kind))), about)
+	body = container.New(layout.NewCustomPaddedVBoxLayout(2 * theme.Padding()))
+	page := container.NewVScroll(container.NewPadded(body))
 	add := func(make func() fyne.CanvasObject) {
 		parts = append(parts, func() fyne.CanvasObject { return ui.Card(make()) })
 	}
@@ -40,7 +42,7 @@ func newResult(e *report.Experiment, export func(*report.Experiment), remove fun
 		add(func() fyne.CanvasObject { return newBars(c) })
 	}
 	for i := range e.Tables {
-		add(func() fyne.CanvasObject { return newTable(&e.Tables[i]) })
+		add(func() fyne.CanvasObject { return newTable(&e.Tables[i], page) })
 	}
 	if len(e.Transfers) > 0 {
 		add(func() fyne.CanvasObject { return newRounds(e.Transfers) })
@@ -48,8 +50,7 @@ func newResult(e *report.Experiment, export func(*report.Experiment), remove fun
 	if len(e.Method) > 0 {
 		add(func() fyne.CanvasObject { return newMethod(e.Method) })
 	}
-	body = container.New(layout.NewCustomPaddedVBoxLayout(2 * theme.Padding()))
-	return container.NewBorder(container.NewPadded(head), nil, nil, nil, container.NewVScroll(container.NewPadded(body))), body, parts
+	return container.NewBorder(container.NewPadded(head), nil, nil, nil, page), body, parts
 }
 
 // newRemarks shows what a person should know before believing the figures.

@@ -152,10 +152,32 @@ func disturbed(tables []report.Table) (n int64) {
 	return n
 }
 
-// newTable shows a table of an experiment; one that is too wide can be moved sideways.
-func newTable(t *report.Table) fyne.CanvasObject {
+// sideways lets something wide be moved sideways. The wheel moves page all the same, in which it is: the toolkit's would keep it.
+type sideways struct {
+	container.Scroll
+	page *container.Scroll
+}
+
+func newSideways(content fyne.CanvasObject, page *container.Scroll) *sideways {
+	s := &sideways{page: page}
+	s.Content, s.Direction = content, container.ScrollHorizontalOnly
+	s.ExtendBaseWidget(s)
+	return s
+}
+
+// Scrolled implements fyne.Scrollable.
+func (s *sideways) Scrolled(e *fyne.ScrollEvent) {
+	if e.Scrolled.DX == 0 {
+		s.page.Scrolled(e)
+		return
+	}
+	s.Scroll.Scrolled(e)
+}
+
+// newTable shows a table of an experiment on a page; one that is too wide can be moved sideways.
+func newTable(t *report.Table, page *container.Scroll) fyne.CanvasObject {
 	heads, rows := tableFields(t)
-	lines := []fyne.CanvasObject{ui.Subheading(ui.Clean(t.Title)), container.NewHScroll(newGrid(heads, rows))}
+	lines := []fyne.CanvasObject{ui.Subheading(ui.Clean(t.Title)), newSideways(newGrid(heads, rows), page)}
 	for _, note := range tableNotes(t) {
 		c := ui.Caption(note)
 		c.Wrapping = fyne.TextWrapWord
