@@ -24,6 +24,8 @@ type queue struct {
 	screen *Screen
 	jobs   []Job
 	chosen Key
+	picked bool // the person has chosen a job; else the first one is shown
+	busy   bool // the list is being refreshed: what is selected is not the person's choice
 
 	object  *fyne.Container
 	empty   fyne.CanvasObject
@@ -41,7 +43,7 @@ func newQueue(s *Screen) *queue {
 	q := &queue{screen: s}
 	q.head, q.amount, q.bar = ui.Subheading(""), widget.NewLabel(""), newBar()
 	q.amount.Alignment = fyne.TextAlignTrailing
-	q.total = ui.Card(container.NewBorder(nil, tall(12, q.bar), q.head, nil, q.amount))
+	q.total = ui.Card(container.NewBorder(nil, q.bar, q.head, nil, q.amount))
 	q.trouble = ui.Paragraph("")
 	q.trouble.Importance = widget.WarningImportance
 	q.trouble.Hide()
@@ -51,8 +53,8 @@ func newQueue(s *Screen) *queue {
 		}
 	})
 	q.list.OnSelected = func(i int) {
-		if i < len(q.jobs) {
-			q.chosen = q.jobs[i].Key()
+		if i < len(q.jobs) && !q.busy {
+			q.chosen, q.picked = q.jobs[i].Key(), true
 			q.detail.show(q.jobs[i])
 		}
 	}
@@ -97,17 +99,20 @@ func (q *queue) refresh() {
 		}
 		ui.SetText(q.amount, joined(amount, rate))
 		q.bar.set(summary.Fraction(), summary.Running == 0)
+		moved = toggle(q.bar, summary.Total > 0) || moved
 	}
 	if q.sayTrouble() || moved {
 		q.full.Refresh()
 	}
 	at := slices.IndexFunc(q.jobs, func(j Job) bool { return j.Key() == q.chosen })
-	if at < 0 && len(q.jobs) > 0 { // what runs, else the newest
+	if q.picked = q.picked && at >= 0; !q.picked && len(q.jobs) > 0 { // what runs, else the newest
 		at, q.chosen = 0, q.jobs[0].Key()
 	}
 	q.list.Refresh()
 	if at >= 0 {
+		q.busy = true
 		q.list.Select(at)
+		q.busy = false
 		q.detail.show(q.jobs[at])
 	}
 }
@@ -136,7 +141,7 @@ func (q *queue) do(what func(ctx context.Context) error) {
 	s := q.screen
 	s.deps.Work(func(ctx context.Context) error {
 		err := what(ctx)
-		s.watcher.Look(ctx)
+		s.watcher.lookAtAll(ctx)
 		return err
 	}, func(err error) {
 		s.changed()
@@ -180,7 +185,7 @@ func (q *queue) retry(j Job) {
 		started, err := q.screen.deps.Backend.Jobs.StartCopy(ctx, j.Container, Retry(j))
 		if err == nil {
 			key := Key{j.Container, started.ID, started.Queued.UnixNano()}
-			q.screen.deps.Do(func() { q.chosen = key })
+			q.screen.deps.Do(func() { q.chosen, q.picked = key, true })
 		}
 		return err
 	})
@@ -253,7 +258,14 @@ func rowText(j Job) string {
 	case j.State == protocol.JobDone:
 		return joined(StateText(j), text.Size(j.Bytes), text.Rate(j.Average))
 	case j.State == protocol.JobPartly:
-		return text.N(missing(j), "1 file is missing", "%d files are missing")
+		var failed, out string
+		if n := int64(len(Failed(j))); n > 0 {
+			failed = text.N(n, "1 file failed", "%d files failed")
+		}
+		if n := missing(j) - int64(len(Failed(j))); n > 0 {
+			out = text.N(n, "1 was left out", "%d were left out")
+		}
+		return joined(failed, out)
 	}
 	return StateText(j)
 }
@@ -345,6 +357,10 @@ func (d *detail) show(j Job) {
 		d.problemList.Refresh()
 	}
 	not := int64(len(j.Problems)) + j.Dropped
+	switch j.State {
+	case protocol.JobWaiting, protocol.JobPlanning, protocol.JobAsking:
+		not = 0 // that is not decided yet
+	}
 	if not > 0 {
 		ui.SetText(d.problemHead, text.N(not, "1 file was not copied", "%d files were not copied"))
 	}

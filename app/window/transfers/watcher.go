@@ -22,6 +22,7 @@ const (
 	attendedStep = 500 * time.Millisecond // between two looks while the screen is shown
 	hiddenStep   = 2 * time.Second        // and while it is not
 	quietStep    = 10 * time.Second       // of containers in which nothing goes on
+	idleStep     = 2 * time.Second        // of those while the screen is shown
 	callLimit    = 5 * time.Second        // for one look
 )
 
@@ -151,7 +152,7 @@ func (w *Watcher) Attend(yes bool) {
 	w.attends = yes
 	w.mu.Unlock()
 	if yes {
-		w.rouse()
+		w.Refresh()
 	}
 }
 
@@ -250,6 +251,14 @@ func (w *Watcher) Listen(changed func()) (stop func()) {
 	}
 }
 
+// lookAtAll is Look for somebody who has just changed something.
+func (w *Watcher) lookAtAll(ctx context.Context) {
+	w.mu.Lock()
+	clear(w.quiet)
+	w.mu.Unlock()
+	w.Look(ctx)
+}
+
 // Look asks the agents for their jobs, tells the listeners if something has changed, and the person what ended or asks.
 func (w *Watcher) Look(ctx context.Context) {
 	w.looking.Lock()
@@ -311,13 +320,17 @@ func (w *Watcher) ask(ctx context.Context, open []model.Container) []answer {
 	return answers
 }
 
-// skips says whether a container need not be asked: nobody looks, it had no open job, and has done nothing since.
+// skips says whether a container need not be asked: it had no open job a moment ago, and has done nothing since.
 func (w *Watcher) skips(c model.Container) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := quiet{time.Now(), c.Status.Jobs, c.Status.FileSystem.BytesRead, c.Status.FileSystem.BytesWritten}
 	before, known := w.quiet[c.ID]
-	if known && !w.attends && now.at.Sub(before.at) < quietStep && now.jobs == before.jobs && now.read == before.read && now.wrote == before.wrote {
+	span := quietStep
+	if w.attends {
+		span = idleStep
+	}
+	if known && now.at.Sub(before.at) < span && now.jobs == before.jobs && now.read == before.read && now.wrote == before.wrote {
 		return true
 	}
 	w.quiet[c.ID] = now // until it turns out to have an open job
