@@ -215,7 +215,11 @@ func (d *ratesRenderer) build(size fyne.Size) {
 	if d.axes.points == 0 && d.rates.empty != "" {
 		t := caption(d.rates.empty, ui.ColorNameMuted)
 		s := t.MinSize()
-		t.Move(fyne.NewPos(left+(area.Width-s.Width)/2, top+(area.Height-s.Height)/2))
+		y := float32(0.5)
+		if steps := int(math.Round(d.axes.end / d.axes.step)); steps%2 == 0 { // not on a line
+			y -= 0.5 / float32(steps)
+		}
+		t.Move(fyne.NewPos(left+(area.Width-s.Width)/2, top+area.Height*y-s.Height/2))
 		d.objects = append(d.objects, t)
 	}
 }

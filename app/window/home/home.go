@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -50,9 +51,10 @@ type Screen struct {
 	known    map[string]about
 	settings config.Settings
 	shown    bool
-	pending  atomic.Bool // take will run
+	pending  atomic.Bool        // take will run
 	stop     func()             // listens to the model no more
 	forget   context.CancelFunc // looks at the file chosen no more
+	looks    sync.WaitGroup     // for tests, which remove the files
 	openURL  func(*url.URL) error
 }
 
@@ -273,7 +275,7 @@ func (s *Screen) look() {
 	path, format, listed := c.Path, c.Format, c.Listed
 	ctx, cancel := context.WithCancel(s.deps.Context)
 	s.forget = cancel
-	go func() {
+	s.looks.Go(func() {
 		select {
 		case <-ctx.Done():
 			return
@@ -292,7 +294,7 @@ func (s *Screen) look() {
 		if err == nil && listed && info.Container.Format != format { // shown at the next start before anybody looks
 			_ = s.deps.Model.Update(path, func(k *config.Known) { k.Format = info.Container.Format })
 		}
-	}()
+	})
 }
 
 // edit changes the list, off Fyne's goroutine, for it waits for the disk.
