@@ -21,6 +21,9 @@ type Config struct {
 	FAT bool
 	// NoMaps leaves out memory maps.
 	NoMaps bool
+	// AppendOverMap also makes a file longer while bytes changed through a map are not written back yet. Linux 6.18 loses bytes
+	// then, on every FUSE file system: see vfs/docs/adr-0005-append-over-a-map.md.
+	AppendOverMap bool
 	// Prefix starts every name in Dir, so that several exercisers can share a folder; they ignore names of others.
 	Prefix string
 	// Remount, if not nil, is called now and then with everything closed; the file system may be taken away and brought

@@ -27,11 +27,12 @@ func (h *openFile) appends() bool { return h.mode&os.O_APPEND != 0 }
 type file struct {
 	Config
 	trail
-	path    string
-	model   []byte
-	handles []*openFile
-	mapping Mapping // shared and writable, of the first mapped bytes, or nil
-	mapped  int64
+	path     string
+	model    []byte
+	handles  []*openFile
+	mapping  Mapping // shared and writable, of the first mapped bytes, or nil
+	mapped   int64
+	mapDirty bool // bytes changed through a map may not be written back yet
 }
 
 // File exercises one file and removes it when all went well. The error is a *Failure.
@@ -195,6 +196,11 @@ func (x *file) write() error {
 	}
 	off, length := x.span(min(int64(len(x.model))+x.MaxIOBytes, x.MaxSizeBytes))
 	length = min(length, x.MaxSizeBytes-off)
+	if off+length > int64(len(x.model)) {
+		if err := x.beforeGrowth(h); err != nil {
+			return err
+		}
+	}
 	x.note("write %d bytes at %d of %d, handle %#x", length, off, len(x.model), h.mode)
 	p := make([]byte, length)
 	fill(p, off, x.step)
@@ -218,6 +224,9 @@ func (x *file) append() error {
 	_, length := x.span(x.MaxSizeBytes)
 	if length = min(length, x.MaxSizeBytes-off); length == 0 {
 		return x.shrink()
+	}
+	if err := x.beforeGrowth(h); err != nil {
+		return err
 	}
 	x.note("append %d bytes at %d", length, off)
 	p := make([]byte, length)

@@ -88,6 +88,7 @@ func (x *file) mapWrite() error {
 	end := min(off+length, x.mapped)
 	x.note("write %d bytes at %d through a map of %d bytes", end-off, off, x.mapped)
 	fill(x.mapping.Bytes()[off:end], off, x.step)
+	x.mapDirty = true
 	fill(x.model[off:end], off, x.step)
 	switch x.rng.IntN(4) {
 	case 0:
@@ -106,5 +107,23 @@ func (x *file) mapSync() error {
 	if err := x.mapping.Sync(); err != nil {
 		return x.fail(err, "write the map back")
 	}
+	x.mapDirty = false
+	return nil
+}
+
+// beforeGrowth writes back what was changed through a map before a write through h makes the file longer, unless the system
+// can do both at once.
+func (x *file) beforeGrowth(h *openFile) error {
+	if !x.mapDirty || x.AppendOverMap {
+		return nil
+	}
+	if x.mapping != nil {
+		return x.mapSync()
+	}
+	x.note("write back what was changed through a map")
+	if err := h.Sync(); err != nil {
+		return x.fail(err, "sync before the file becomes longer")
+	}
+	x.mapDirty = false
 	return nil
 }
