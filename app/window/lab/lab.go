@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/theme"
@@ -165,6 +166,7 @@ func (s *Screen) showResult(e *report.Experiment) {
 	next = func() {
 		if len(parts) > 0 && s.stage.Objects[0] == shown {
 			body.Add(parts[0]())
+			canvas.Refresh(body)
 			parts = parts[1:]
 			go s.deps.Do(next)
 		}

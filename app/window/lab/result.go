@@ -121,6 +121,7 @@ func newMethod(method []report.Method) fyne.CanvasObject {
 			lines = append(lines, name, words)
 		}
 		box.Add(container.New(layout.NewFormLayout(), lines...))
+		box.Refresh()
 	})
 	open.Importance, open.Alignment = widget.LowImportance, widget.ButtonAlignLeading
 	box.Add(open)
