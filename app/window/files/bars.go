@@ -154,13 +154,13 @@ type head struct {
 	box   *fyne.Container
 	table *table
 	shown order
-	cells [4]*widget.Button
+	cells [4]*ui.KeyButton
 }
 
-func newHead(t *table, sort func(column)) *head {
+func newHead(t *table, keys *ui.Keys, sort func(column)) *head {
 	h := &head{table: t, shown: order{by: -1}}
 	for by, words := range []string{byName: text.T("Name"), byFolder: text.T("Folder"), bySize: text.T("Size"), byModified: text.T("Modified")} {
-		b := widget.NewButton(words, func() { sort(column(by)) })
+		b := keys.NewButton(words, func() { sort(column(by)) })
 		b.Importance, b.Alignment, b.IconPlacement = widget.LowImportance, widget.ButtonAlignLeading, widget.ButtonIconTrailingText
 		if column(by) == bySize {
 			b.Alignment = widget.ButtonAlignTrailing

@@ -79,7 +79,7 @@ func (c *chooser) build(home string) {
 	})
 	keys := &c.panel.Keys
 	c.table = newTable(tableEvents{bind: c.bind, press: c.press, open: c.open, menu: func(int, fyne.Position) {}, key: c.key, typed: c.typed})
-	c.head = newHead(c.table, c.sortBy)
+	c.head = newHead(c.table, keys, c.sortBy)
 	c.head.mark(c.order, false)
 	c.way = keys.NewEntry()
 	c.way.OnSubmitted = func(typed string) { c.enter(typed) }

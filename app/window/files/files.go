@@ -140,7 +140,7 @@ func launch(u *url.URL) error { return fyne.CurrentApp().OpenURL(u) }
 // build makes the widgets.
 func (s *Screen) build() {
 	s.table = newTable(tableEvents{bind: s.bind, press: s.press, open: s.openRow, menu: s.showMenu, key: s.key, typed: s.typed})
-	s.head = newHead(s.table, s.sortBy)
+	s.head = newHead(s.table, &ui.Keys{Escape: s.escape}, s.sortBy)
 	s.path = newCrumbs(func(folder string) { s.enter(folder) })
 	s.search = newSearchEntry(s)
 	s.actions = s.allActions()

@@ -26,6 +26,7 @@ type row struct {
 
 	back                     *canvas.Rectangle
 	icon                     *canvas.Image
+	tint                     color.Color // of the theme the icon was drawn for
 	name, folder, size, when *canvas.Text
 }
 
@@ -155,8 +156,8 @@ func (r *row) paint() {
 		if r.dim {
 			faded = 0.5
 		}
-		if r.icon.Resource != picture || r.icon.Translucency != faded {
-			r.icon.Resource, r.icon.Translucency = picture, faded
+		if tint := th.Color(theme.ColorNamePrimary, variant); r.icon.Resource != picture || r.icon.Translucency != faded || r.tint != tint {
+			r.icon.Resource, r.icon.Translucency, r.tint = picture, faded, tint // another tint: another theme
 			r.icon.Refresh()
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/widget"
 
 	"coffer/app/protocol"
 	"coffer/app/window/backend/fake"
@@ -831,5 +832,24 @@ func TestMenuFitsWhatIsChosen(t *testing.T) {
 	w.screen.selectAll()
 	if got, want := names(), "Export to… Cut Copy Delete… Properties"; got != want {
 		t.Errorf("two chosen: %s, want %s", got, want)
+	}
+}
+
+func TestAnotherTheme(t *testing.T) {
+	w := newWorld(t, true)
+	w.put("folder/")
+	ui.UseTheme(fyne.CurrentApp(), ui.ThemeLight)
+	w.show()
+	before := w.shell.window.Canvas().Capture()
+	r := w.screen.table.slotOf(0)
+	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(r.icon).AddXY(r.icon.Size().Width/2, r.icon.Size().Height*0.7)
+	light := before.At(int(at.X), int(at.Y))
+	w.shell.window.SetContent(widget.NewLabel("the settings"))
+	ui.UseTheme(fyne.CurrentApp(), ui.ThemeDark)
+	w.shell.window.SetContent(w.screen.Object())
+	w.screen.Object().Refresh() // as the window does when it comes back
+	after := w.shell.window.Canvas().Capture()
+	if dark := after.At(int(at.X), int(at.Y)); dark == light {
+		t.Errorf("the icon is still %v", dark)
 	}
 }
