@@ -57,7 +57,7 @@ func (s *stand) job(c *fake.Container, state protocol.JobState, sources ...strin
 	s.Coffer.Mu.Lock()
 	defer s.Coffer.Mu.Unlock()
 	j := &protocol.Job{ID: uint64(len(c.Jobs) + 1), State: state, Queued: time.Now().Add(time.Duration(len(c.Jobs)-100) * time.Second), WindowSeconds: 1,
-		Copy: protocol.CopyJob{Sources: sources, Destination: "/", ToInside: true, Label: "my label", Verify: true}}
+		Copy: protocol.CopyJob{Sources: sources, Destination: "/", ToInside: true, Label: "my label"}}
 	if state.Ended() {
 		j.Ended = time.Now().Add(time.Duration(j.ID) * time.Millisecond)
 	}

@@ -300,7 +300,11 @@ func (r *recordRow) show(record *report.Record, marked bool) {
 	r.updating = false
 	ui.SetText(r.what, ui.Clean(name(record)))
 	ui.SetText(r.line, joined(when(record.Start), way(record)))
-	for i, words := range []string{text.Size(record.Bytes), clockSeconds(seconds(record)), text.Rate(record.Rates.Average), text.Rate(record.Rates.Maximum), text.Rate(record.Rates.Minimum)} {
+	cells := []string{text.Size(record.Bytes), "–", "–", "–", "–"} // nothing copied: no rate
+	if record.Bytes+record.FailedBytes > 0 {
+		cells = []string{cells[0], clockSeconds(seconds(record)), text.Rate(record.Rates.Average), text.Rate(record.Rates.Maximum), text.Rate(record.Rates.Minimum)}
+	}
+	for i, words := range cells {
 		ui.SetText(r.cells[i], words)
 	}
 	words, importance := outcomeText(record.Outcome)

@@ -91,8 +91,8 @@ func (q *queue) refresh() {
 	if summary.Active() > 0 {
 		ui.SetText(q.head, summaryText(summary))
 		amount, rate := "", ""
-		if summary.Total > 0 {
-			amount = text.T("%s of %s", text.Size(summary.Done), text.Size(summary.Total))
+		if f := summary.Fraction(); f >= 0 {
+			amount = text.T("%d %%", int(100*f))
 		}
 		if summary.Running > 0 {
 			rate = text.Rate(summary.Rate)

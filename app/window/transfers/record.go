@@ -135,7 +135,7 @@ func stages(r *report.Record) string {
 		return words + " " + clockSeconds(s)
 	}
 	return joined(part(text.T("in total"), r.Seconds.Total), part(text.T("looking"), r.Seconds.Scan), part(text.T("copying"), r.Seconds.Copy),
-		part(text.T("writing the rest"), r.Seconds.Sync), part(text.T("comparing"), r.Seconds.Verify))
+		part(text.T("writing the rest"), r.Seconds.Sync), part(text.T("comparing"), r.Seconds.Verify), part(text.T("and paused for"), r.PausedSeconds))
 }
 
 func counts(by map[string]int64) string {

@@ -30,7 +30,8 @@ const (
 type Summary struct {
 	Running, Waiting, Asking, Paused int // Running: those that look at their sources too
 	// Done and Total are bytes of all jobs since the last moment without any, so that the share never falls back because a
-	// job has ended. What a waiting job will copy is not known yet and not part of Total.
+	// job has ended; those that are compared in the end count twice. What a waiting job will copy is not known yet and not part
+	// of Total.
 	Done, Total int64
 	Rate        float64 // bytes per second, of all jobs together
 }
@@ -227,12 +228,9 @@ func (w *Watcher) Summary() Summary {
 		if !w.batch[k] {
 			continue
 		}
-		s.Done += j.Bytes
-		if j.State.Ended() {
-			s.Total += j.Bytes // what did not arrive will not
-		} else {
-			s.Total += max(j.TotalBytes, j.Bytes)
-		}
+		done, total := j.work()
+		s.Done += done
+		s.Total += total
 	}
 	return s
 }

@@ -65,6 +65,24 @@ func TestSummaryAddsUp(t *testing.T) {
 	}
 }
 
+// TestComparingCountsTwice: the share goes up to the end, though the second pass counts its bytes from 0.
+func TestComparingCountsTwice(t *testing.T) {
+	last := -1.0
+	for _, c := range []struct {
+		state protocol.JobState
+		stage string
+		bytes int64
+		want  float64
+	}{{protocol.JobRunning, "copy", 0, 0}, {protocol.JobRunning, "copy", 50, 0.25}, {protocol.JobRunning, "sync", 100, 0.5}, {protocol.JobPaused, "verify", 0, 0.5},
+		{protocol.JobRunning, "verify", 50, 0.75}, {protocol.JobRunning, "move", 100, 1}, {protocol.JobDone, "", 100, 1}} {
+		j := Job{Job: protocol.Job{State: c.state, Stage: c.stage, Bytes: c.bytes, TotalBytes: 100, Copy: protocol.CopyJob{Verify: true}}}
+		if got := j.Fraction(); got != c.want || got < last {
+			t.Errorf("%s %s at %d: %v, want %v", c.state, c.stage, c.bytes, got, c.want)
+		}
+		last = j.Fraction()
+	}
+}
+
 func TestNewsAreToldOnce(t *testing.T) {
 	s := newStand(t)
 	before := s.job(s.photos, protocol.JobFailed, "/before")

@@ -154,13 +154,34 @@ func stateIcon(s protocol.JobState) fyne.Resource {
 	return theme.CancelIcon()
 }
 
+// work is how much a job has to do and has done, in bytes. What is compared in the end is read once more: it counts again.
+func (j Job) work() (done, total int64) {
+	done, total = j.Bytes, max(j.TotalBytes, j.Bytes)
+	switch {
+	case j.State.Ended(): // what did not arrive will not
+		if j.Copy.Verify {
+			done *= 2
+		}
+		total = done
+	case !j.Copy.Verify:
+	case j.Stage == "verify":
+		done, total = total+done, 2*total
+	case j.Stage == "move":
+		done, total = 2*total, 2*total
+	default:
+		total *= 2
+	}
+	return done, total
+}
+
 // Fraction is how much of a job is done, 0 to 1; negative while that is not known.
 func (j Job) Fraction() float64 {
+	done, total := j.work()
 	switch {
 	case j.State == protocol.JobDone:
 		return 1
-	case j.TotalBytes > 0:
-		return min(float64(j.Bytes)/float64(j.TotalBytes), 1)
+	case total > 0:
+		return float64(done) / float64(total)
 	case j.TotalFiles > 0:
 		return min(float64(j.Files)/float64(j.TotalFiles), 1)
 	}
