@@ -339,7 +339,11 @@ func newDetail(q *queue) *detail {
 func (d *detail) show(j Job) {
 	d.job = j
 	ui.SetText(d.title, Title(j.Copy))
-	ui.SetText(d.way, text.T("From %s to %s", j.From(d.queue.screen.titles()), j.To()))
+	var titles map[string]string
+	if j.Copy.Peer != "" {
+		titles = d.queue.screen.titles()
+	}
+	ui.SetText(d.way, text.T("From %s to %s", j.From(titles), j.To()))
 	ui.SetText(d.state, StateText(j))
 	ui.SetText(d.amount, joined(amounts(j), left(j)))
 	d.bar.set(j.Fraction(), j.State != protocol.JobRunning)
