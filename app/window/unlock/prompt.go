@@ -444,24 +444,28 @@ func (p *prompt) wait(on bool) {
 	p.panel.Fit()
 }
 
-// done remembers how the container was unlocked, and goes on.
+// done remembers how the container was unlocked, and goes on once the window knows that it is.
 func (p *prompt) done(entry *registry.Entry, r client.UnlockRequest) {
 	p.close()
-	p.d.Model.Refresh()
-	p.d.Work(func(context.Context) error { return p.d.Model.Update(r.Image, p.remembered(r)) }, func(err error) {
+	remembered := p.remembered(r)
+	p.d.Work(func(ctx context.Context) error {
+		err := p.d.Model.Update(r.Image, remembered)
+		p.d.Model.Look(ctx)
+		return err
+	}, func(err error) {
 		ui.ShowError(p.d.Shell.Window(), err)
+		if p.noDrive {
+			p.d.Shell.Show(ui.PageFiles, r.Image)
+		}
+		if p.then != nil {
+			p.then(entry.ID)
+		}
 	})
-	if p.noDrive {
-		p.d.Shell.Show(ui.PageFiles, r.Image)
-	}
-	if p.then != nil {
-		p.then(entry.ID)
-	}
 }
 
 // remembered is what the list keeps of an unlock.
 func (p *prompt) remembered(r client.UnlockRequest) func(*config.Known) {
-	byRecovery := p.recovery.Visible()
+	byRecovery, remember := p.recovery.Visible(), p.remember.Checked
 	return func(k *config.Known) {
 		k.ReadOnly = r.ReadOnly
 		if !r.NoMount {
@@ -474,7 +478,7 @@ func (p *prompt) remembered(r client.UnlockRequest) func(*config.Known) {
 			return
 		}
 		k.Keyfiles = nil
-		if p.remember.Checked {
+		if remember {
 			k.Keyfiles = r.Credential.Keyfiles
 		}
 	}
