@@ -26,7 +26,9 @@ func desk(t *testing.T, unlocked bool) (k *uitest.Desk, s *Screen, one *fake.Con
 	k = uitest.New(t, ui.ThemeLight)
 	image := filepath.Join(k.Folder, "photos.img")
 	one = k.Coffer.Add(image, right)
-	one.Slots = append(one.Slots, client.Slot{Number: 1, KDF: "argon2id", MemoryKiB: 1 << 20, Iterations: 4, Threads: 4, Bound: true})
+	change(k, func() {
+		one.Slots = append(one.Slots, client.Slot{Number: 1, KDF: "argon2id", MemoryKiB: 1 << 20, Iterations: 4, Threads: 4, Bound: true})
+	})
 	if unlocked {
 		if _, err := k.Coffer.Unlock(k.Deps.Context, client.UnlockRequest{Image: image, Credential: client.Credential{Password: client.Secret(right)}}, nil); err != nil {
 			t.Fatal(err)
@@ -57,6 +59,13 @@ func calls(k *uitest.Desk, name string) []string {
 	return all
 }
 
+// change changes the fake while calls may be under way.
+func change(k *uitest.Desk, how func()) {
+	k.Coffer.Mu.Lock()
+	defer k.Coffer.Mu.Unlock()
+	how()
+}
+
 // fail makes the next call of the fake fail.
 func fail(k *uitest.Desk, name string, err error) {
 	k.Coffer.Mu.Lock()
@@ -75,7 +84,7 @@ func TestCondition(t *testing.T) {
 		k.MustSay(words)
 	}
 	for _, state := range []string{"damaged", "stale", "missing", "strange"} {
-		one.Header = []string{state, "good"}
+		change(k, func() { one.Header = []string{state, "good"} })
 		s.info = nil
 		s.load()
 		k.Until("it was looked at again", func() bool { return s.info != nil })
@@ -90,15 +99,15 @@ func TestConditionWhileUnlocked(t *testing.T) {
 	k, s, one := desk(t, true)
 	k.MustSay("Unlocked at /drives/photos.img")
 	k.MustSay("600 MB of 1.0 GB free")
-	one.Status.Problem = "the disk is full"
+	change(k, func() { one.Status.Problem = "the disk is full" })
 	k.Deps.Model.Look(k.Deps.Context)
 	k.Until("the problem shows", func() bool { return k.Says("The disk is full.") })
-	one.Unlocked = false // by the command line
+	change(k, func() { one.Unlocked = false }) // by the command line
 	k.Deps.Model.Look(k.Deps.Context)
 	k.Until("it shows as locked", func() bool { return k.Says("Locked") })
 	s.Hidden()
 	asked := k.Coffer.Called("Info")
-	one.Unlocked = true
+	change(k, func() { one.Unlocked = true })
 	k.Deps.Model.Look(k.Deps.Context)
 	s.changed()
 	if k.Coffer.Called("Info") != asked {
@@ -166,7 +175,7 @@ func TestCheckOfLocked(t *testing.T) {
 	if k.Says("coffer key list") || entries(k)[0].Text != "" {
 		t.Error("the command line is explained to somebody who has a window, or the password stays in the entry")
 	}
-	k.Coffer.Checked = found(true, true)
+	change(k, func() { k.Coffer.Checked = found(true, true) })
 	k.Type(right)
 	k.Key(fyne.KeyReturn)
 	k.Until("the outcome shows", func() bool { return k.Says("Nothing is wrong") })
@@ -191,7 +200,9 @@ func TestCheckOfUnlocked(t *testing.T) {
 	if len(entries(k)) != 0 {
 		t.Error("a password is asked for that is not needed")
 	}
-	k.Coffer.Checked = found(false, false, client.Finding{Code: "chain-short", Path: "/a\u202egpj.exe"}, client.Finding{Code: "new-kind", Detail: "something else"})
+	change(k, func() {
+		k.Coffer.Checked = found(false, false, client.Finding{Code: "chain-short", Path: "/a\u202egpj.exe"}, client.Finding{Code: "new-kind", Detail: "something else"})
+	})
 	fail(k, "Check", fake.Problem(protocol.Damaged, "check photos.img: 2 findings", ""))
 	k.Tap("Check")
 	k.Until("the outcome shows", func() bool { return k.Says("2 things are wrong.") })
@@ -210,7 +221,7 @@ func TestCheckOfUnlocked(t *testing.T) {
 
 func TestCheckCancelled(t *testing.T) {
 	k, s, _ := desk(t, false)
-	k.Coffer.Wait["Check"] = make(chan struct{})
+	change(k, func() { k.Coffer.Wait["Check"] = make(chan struct{}) })
 	k.Tap("Check…")
 	k.Type(right)
 	k.Tap("Check")
@@ -247,7 +258,7 @@ func TestRepairLocksWarnsAndOffersToSave(t *testing.T) {
 	k.Until("it shows as locked", func() bool { k.Deps.Model.Look(k.Deps.Context); return k.Says("Locked") })
 	k.Tap("Repair…")
 	k.Type(right)
-	k.Coffer.Checked = found(false, true, client.Finding{Code: "lost-chain", Fixed: true})
+	change(k, func() { k.Coffer.Checked = found(false, true, client.Finding{Code: "lost-chain", Fixed: true}) })
 	k.Tap("Repair")
 	k.Until("the outcome shows", func() bool { return k.Says("One thing was wrong, and was mended.") })
 	if got := calls(k, "Check"); len(got) != 1 || !strings.HasSuffix(got[0], "true") {
@@ -269,7 +280,7 @@ func TestSalvage(t *testing.T) {
 	fail(k, "Check", fake.Problem(protocol.NoSpace, "salvage: the disk is full", ""))
 	k.Tap("Save")
 	k.Until("it is refused", func() bool { return k.Says("There is not enough room") })
-	k.Coffer.Checked = saved(7, client.Finding{Code: "read-error", Path: "/b"})
+	change(k, func() { k.Coffer.Checked = saved(7, client.Finding{Code: "read-error", Path: "/b"}) })
 	fail(k, "Check", fake.Problem(protocol.Partly, "salvage: 1 file is not whole", ""))
 	k.Tap("Save")
 	k.Until("the outcome shows", func() bool { return k.Says("One file or folder is not whole.") })
@@ -354,7 +365,7 @@ func TestAddKey(t *testing.T) {
 func TestAddKeyCancelledKeepsWhatWasTyped(t *testing.T) {
 	k, s, one := desk(t, false)
 	hold := make(chan struct{})
-	k.Coffer.Wait["AddKey"] = hold
+	change(k, func() { k.Coffer.Wait["AddKey"] = hold })
 	s.addKey("/media/usb.key")
 	k.MustSay("usb.key")
 	all := entries(k)
@@ -432,7 +443,9 @@ func TestRemoveKey(t *testing.T) {
 
 func TestRemoveLastKey(t *testing.T) {
 	k, s, one := desk(t, false)
-	one.Slots = []client.Slot{{Number: 0, KDF: "argon2id", Bound: true}, {Number: 1, KDF: "argon2id"}} // the second opens something else
+	change(k, func() {
+		one.Slots = []client.Slot{{Number: 0, KDF: "argon2id", Bound: true}, {Number: 1, KDF: "argon2id"}}
+	}) // the second opens something else
 	s.info = nil
 	s.load()
 	k.Until("it is known again", func() bool { return s.info != nil })
@@ -549,20 +562,20 @@ func TestNewKeyfileBecomesAKey(t *testing.T) {
 
 func TestSelfTest(t *testing.T) {
 	k, s, _ := desk(t, false)
-	k.Coffer.Tests = []client.Test{{Name: "AES-XTS"}, {Name: "KDF", Error: "wrong result"}}
+	change(k, func() { k.Coffer.Tests = []client.Test{{Name: "AES-XTS"}, {Name: "KDF", Error: "wrong result"}} })
 	fail(k, "SelfTest", fake.Problem(protocol.Failed, "a part failed", ""))
 	k.Tap("Run self-test")
 	k.Until("the outcome shows", func() bool { return k.Says("One part failed.") })
 	k.MustSay("AES-XTS")
 	k.MustSay("Wrong result.")
-	k.Coffer.Tests = k.Coffer.Tests[:1]
+	change(k, func() { k.Coffer.Tests = k.Coffer.Tests[:1] })
 	k.Tap("Run self-test")
 	k.Until("the outcome shows", func() bool { return k.Says("The one part passed.") })
 	fail(k, "SelfTest", fake.Problem(protocol.Failed, "the program is not there", ""))
-	k.Coffer.Tests = nil
+	change(k, func() { k.Coffer.Tests = nil })
 	k.Tap("Run self-test")
 	k.Until("the outcome shows", func() bool { return k.Says("The test could not be run") })
-	k.Coffer.Wait["SelfTest"] = make(chan struct{})
+	change(k, func() { k.Coffer.Wait["SelfTest"] = make(chan struct{}) })
 	k.Tap("Run self-test")
 	k.Until("it runs", func() bool { return k.Coffer.Called("SelfTest") == 4 })
 	s.self.tapped()
