@@ -49,7 +49,7 @@ func (s *shell) Notify(string, string) {}
 // world is a screen over a fake Coffer. The test's goroutine is Fyne's: what others want to do there waits until the test lets
 // it, and timers run when the test says so.
 type world struct {
-	t      *testing.T
+	t      testing.TB
 	coffer *fake.Coffer
 	one    *fake.Container
 	image  string
@@ -73,7 +73,7 @@ type timer struct {
 }
 
 // newWorld makes one with an unlocked container; drive is whether it has one.
-func newWorld(t *testing.T, drive bool) *world {
+func newWorld(t testing.TB, drive bool) *world {
 	t.Helper()
 	w := &world{t: t, coffer: fake.New(), signal: make(chan struct{}, 1), image: filepath.Join(t.TempDir(), "photos.img")}
 	ui.UseTheme(test.NewTempApp(t), os.Getenv("FILES_THEME"))
