@@ -687,7 +687,8 @@ func TestRecoveryDialog(t *testing.T) {
 	k := desk(t)
 	image := filepath.Join(k.Folder, "Photos.img")
 	one := k.Coffer.Add(image, "secret")
-	RecoveryDialog(k.Deps, image)
+	told := false
+	RecoveryDialog(k.Deps, image, func() { told = true })
 	k.Picture("recovery-1")
 	key := typeGroups(k)
 	k.Key(fyne.KeyReturn)
@@ -710,6 +711,9 @@ func TestRecoveryDialog(t *testing.T) {
 	k.Until("it is added", func() bool { return k.Dialogs() == 0 })
 	if !slices.Equal(one.Added, []string{key}) {
 		t.Errorf("added %q, want %q", one.Added, key)
+	}
+	if !told {
+		t.Error("whoever has opened it is not told")
 	}
 }
 

@@ -21,9 +21,9 @@ import (
 )
 
 // RecoveryDialog makes a recovery key for the container at path image, which must be locked: it shows the key, has two groups
-// of it typed again, asks for a password that opens the container and adds the key.
-func RecoveryDialog(d *ui.Deps, image string) {
-	r := &recoveryDialog{d: d, image: image}
+// of it typed again, asks for a password that opens the container and adds the key. added, if given, is called then.
+func RecoveryDialog(d *ui.Deps, image string, added ...func()) {
+	r := &recoveryDialog{d: d, image: image, added: added}
 	title := strings.TrimSuffix(filepath.Base(image), filepath.Ext(image))
 	body := container.NewVBox()
 	r.panel = ui.NewPanel(d.Shell.Window(), text.T("Recovery key for %s", ui.Clean(title)), wizardWidth, body)
@@ -60,6 +60,7 @@ type recoveryDialog struct {
 	cancel   *ui.KeyButton
 	next     *ui.KeyButton
 	adding   context.CancelFunc
+	added    []func()
 }
 
 func (r *recoveryDialog) addKeyfile(path string) {
@@ -119,6 +120,9 @@ func (r *recoveryDialog) add() {
 		case err == nil:
 			r.close()
 			r.d.Shell.Notify(text.T("Recovery key added"), text.T("Keep the sheet where only you find it."))
+			for _, added := range r.added {
+				added()
+			}
 		case errors.Is(err, context.Canceled):
 			r.panel.Focus(r.entry)
 		case client.Code(err) == protocol.WrongKey:

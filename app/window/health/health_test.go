@@ -290,7 +290,7 @@ func TestSalvage(t *testing.T) {
 }
 
 func TestKeysNeedALockedContainer(t *testing.T) {
-	for _, label := range []string{"Add…", "Change…", "Back up…", "Restore…", "Destroy…", "Remove…"} {
+	for _, label := range []string{"Add…", "Change…", "Back up…", "Restore…", "Destroy…", "Remove…", "Recovery key…"} {
 		k, _, one := desk(t, true)
 		k.Tap(label)
 		k.MustSay("Lock photos first?")

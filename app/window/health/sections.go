@@ -11,6 +11,7 @@ import (
 
 	"coffer/app/client"
 	"coffer/app/protocol"
+	"coffer/app/window/create"
 	"coffer/app/window/model"
 	"coffer/app/window/text"
 	"coffer/app/window/ui"
@@ -255,20 +256,15 @@ func (s *Screen) keysPart() fyne.CanvasObject {
 				s.button(text.T("Change…"), theme.DocumentCreateIcon(), s.changeKey)),
 			action(text.T("Add a key"), text.T("A second password, for somebody else, or a key file on a memory stick."),
 				s.button(text.T("Add…"), theme.ContentAddIcon(), func() { s.addKey("") })))
-		if recoveryDialog != nil {
-			parts = append(parts, action(text.T("Add a recovery key"), text.T("A key to print and put away, for the day when the password is forgotten."),
-				s.button(text.T("Recovery key…"), theme.DocumentPrintIcon(), func() {
-					s.locked(text.T("A key can be added only while the container is locked."), func() { recoveryDialog(s.deps, s.image) })
-				})))
-		}
+		parts = append(parts, action(text.T("Add a recovery key"), text.T("A key to print and put away, for the day when the password is forgotten."),
+			s.button(text.T("Recovery key…"), theme.DocumentPrintIcon(), func() {
+				s.locked(text.T("A key can be added only while the container is locked."), func() { create.RecoveryDialog(s.deps, s.image, s.load) })
+			})))
 	}
 	parts = append(parts, action(text.T("Make a key file"), text.T("A new file of random bytes, to be added as a key. Whoever has it needs no password."),
 		s.button(text.T("New key file…"), theme.FileIcon(), s.newKeyfile)))
 	return section(text.T("Keys"), parts...)
 }
-
-// recoveryDialog makes a recovery key for a locked container and adds it.
-var recoveryDialog func(d *ui.Deps, image string)
 
 // slotWords is how hard a guess of a key is.
 func slotWords(slot client.Slot) string {
