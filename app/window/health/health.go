@@ -119,10 +119,13 @@ func (s *Screen) changed() {
 func (s *Screen) load() {
 	s.loads++
 	load, image := s.loads, s.image
-	s.render()
 	if image == "" || s.state.State == model.Missing {
 		s.info, s.failed = nil, nil
+		s.render()
 		return
+	}
+	if s.info == nil && s.failed == nil { // else what was known stays until more is
+		s.render()
 	}
 	var info *client.Info
 	s.deps.Work(func(ctx context.Context) (err error) {
