@@ -309,6 +309,38 @@ func TestPauseInAgent(t *testing.T) {
 	w.must(w.client.Lock(w.ctx, id, false))
 }
 
+// TestDriveWhilePaused: what programs do through the drive goes on beside a job that stands still.
+func TestDriveWhilePaused(t *testing.T) {
+	w := newWorld(t)
+	id := w.unlocked("a.img", 700)
+	w.must(w.client.Lock(w.ctx, id, false))
+	entry, err := w.client.Unlock(w.ctx, client.UnlockRequest{Image: w.path("a.img"), Credential: client.Credential{Password: client.Secret("correct horse")}}, nil)
+	w.must(err)
+	w.file("big", 250<<20)
+	paused := w.paused(id, protocol.CopyJob{Sources: []string{w.path("big")}, Destination: "/big", ToInside: true})
+	content := bytes.Repeat([]byte("through the drive\n"), 100_000)
+	f, err := os.Create(filepath.Join(entry.MountPoint, "beside"))
+	w.must(err)
+	_, err = f.Write(content)
+	w.must(err)
+	w.must(f.Sync())
+	w.must(f.Close())
+	w.must(os.Rename(f.Name(), f.Name()+" renamed"))
+	if got, err := os.ReadFile(f.Name() + " renamed"); err != nil || !bytes.Equal(got, content) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if j, err := w.client.Job(w.ctx, id, paused.ID, 0); err != nil || j.State != protocol.JobPaused || j.Average != paused.Average {
+		t.Errorf("%v, %+v", err, j)
+	}
+	_, err = w.client.ResumeJob(w.ctx, id, paused.ID)
+	w.must(err)
+	w.done(id, paused.ID)
+	if st, err := os.Stat(filepath.Join(entry.MountPoint, "big")); err != nil || st.Size() != 250<<20 {
+		t.Errorf("the drive does not show what was copied: %v", err)
+	}
+	w.must(w.client.Lock(w.ctx, id, false))
+}
+
 // TestForcedLockInAgent cancels what runs; what was copied before is there.
 func TestForcedLockInAgent(t *testing.T) {
 	w := newWorld(t)
