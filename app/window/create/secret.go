@@ -1,12 +1,11 @@
 package create
 
 import (
+	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
-
-	"context"
-	"os"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -41,6 +40,7 @@ type secretPage struct {
 func newSecretPage(w *wizard) *secretPage {
 	p := &secretPage{w: w, entry: password.NewEntry(w.keys), again: password.NewEntry(w.keys), meter: password.NewMeter(w.d),
 		caps: ui.NewMessage(), message: ui.NewMessage(), files: container.NewVBox()}
+	p.meter.OnShown = w.panel.Fit
 	caps := func(on bool) {
 		p.caps.Say(widget.WarningImportance, map[bool]string{true: text.T("Caps Lock seems to be on.")}[on])
 		w.panel.Fit()

@@ -17,6 +17,9 @@ import (
 // Meter shows how strong the password in an entry is: a bar of four parts, and words.
 type Meter struct {
 	widget.BaseWidget
+	// OnShown is called when other words are shown, which may need more room or less.
+	OnShown func()
+
 	d     *ui.Deps
 	parts [4]*canvas.Rectangle
 	words *widget.Label
@@ -77,8 +80,14 @@ func (m *Meter) show(s Strength) {
 	if s.Level == 0 {
 		words = text.T("Several words that have nothing to do with each other make a good password.")
 	}
-	ui.SetText(m.words, words)
 	m.paint()
+	if m.words.Text == words {
+		return
+	}
+	m.words.SetText(words)
+	if m.OnShown != nil {
+		m.OnShown()
+	}
 }
 
 func (m *Meter) paint() {
