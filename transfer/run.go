@@ -70,8 +70,7 @@ func endpointOf(p Place) report.Endpoint {
 		return e
 	}
 	host := report.HostEndpoint(p.Path)
-	e.Kind = host.Kind
-	for _, f := range []struct{ have, found *string }{{&e.FileSystem, &host.FileSystem}, {&e.Device, &host.Device}, {&e.WriteCache, &host.WriteCache}} {
+	for _, f := range []struct{ have, found *string }{{&e.Kind, &host.Kind}, {&e.FileSystem, &host.FileSystem}, {&e.Device, &host.Device}, {&e.WriteCache, &host.WriteCache}} {
 		if *f.have == "" {
 			*f.have = *f.found
 		}

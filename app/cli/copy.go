@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -50,7 +51,7 @@ func (a *program) copyCommand() *cobra.Command {
 	flags.BoolVar(&f.request.Split, "split", false, "cut files over 4 GiB - 1 into parts; on the way out, join them")
 	flags.BoolVarP(&f.request.Force, "force", "f", false, "replace existing files")
 	flags.StringVar(&f.request.Label, "label", "", "your own text in the record")
-	flags.StringVar(&f.via, "via", "direct", "path taken: direct (through this program)")
+	flags.StringVar(&f.via, "via", "direct", "path taken: direct (through this program), or mount (through the drives of unlocked containers, as any program goes)")
 	flags.DurationVar(&f.window, "window", time.Second, "length of one rate window, a multiple of 10ms")
 	flags.StringVar(&f.report, "report", "", "also write the record, with the names of failed files, to this file ("+session.ReportExtensions()+")")
 	return c
@@ -89,7 +90,9 @@ func (f *copyFlags) check(a *program, changed func(string) bool) error {
 	switch f.via {
 	case "direct":
 	case "mount":
-		return later("copy --via mount")
+		if f.container.credential.given() || f.from.given() {
+			return usagef("copy: --via mount goes through drives of unlocked containers, which take no password")
+		}
 	default:
 		return usagef("--via %s: it is direct or mount", f.via)
 	}
@@ -131,7 +134,12 @@ func (a *program) copy(c *cobra.Command, f *copyFlags, args []string) (err error
 			err = withClose(err, s.Close())
 		}
 	}
-	from, to, err := a.openBoth(c, f, plan)
+	from, to, err := session.Files(nil), session.Files(nil), error(nil)
+	if f.via == "mount" {
+		f.request.Drives, err = copyDrives(c.Context(), plan)
+	} else {
+		from, to, err = a.openBoth(c, f, plan)
+	}
 	if to != from {
 		defer closing(to)
 	}
@@ -146,6 +154,40 @@ func (a *program) copy(c *cobra.Command, f *copyFlags, args []string) (err error
 	record, err := agent.Copy(c.Context(), from, to, f.request)
 	progress.close()
 	return a.showCopy(f, record, a.showRemarks(&remarks), err)
+}
+
+// copyDrives finds the drives of the containers of a copy, all of which must be unlocked.
+func copyDrives(ctx context.Context, plan copyPlan) (map[string]*session.Drive, error) {
+	drives := map[string]*session.Drive{}
+	for _, image := range []string{plan.fromImage, plan.destination.Image} {
+		if image == "" {
+			continue
+		}
+		client, err := agent.FindImage(image)
+		refusal := &session.Error{What: "copy through the drive of " + image, Code: session.NoMount, Hint: "`coffer unlock " + image + "` first, or leave out --via mount"}
+		switch {
+		case agent.IsNotUnlocked(err):
+			refusal.Err = agent.ErrNotUnlocked
+			return nil, refusal
+		case err != nil:
+			return nil, err
+		case client.Entry().MountPoint == "" || client.Entry().Raw:
+			refusal.Err = errors.New("it is unlocked without a drive for files")
+			return nil, refusal
+		}
+		d := &session.Drive{Point: client.Entry().MountPoint, Timed: &labDrive{client.Entry()}}
+		if d.Container, err = session.Inspect(session.Target{Path: image, Format: session.FormatAuto}); err != nil {
+			d.Container = nil // a bare FAT volume
+		}
+		if d.FileSystem, err = client.Operations(image).FileSystem(ctx); err != nil {
+			return nil, err
+		}
+		drives[image] = d
+	}
+	if len(drives) == 0 {
+		return nil, usagef("copy: --via mount needs a container on one side")
+	}
+	return drives, nil
 }
 
 // openBoth opens the containers of a copy: none, one, or two. One container on both sides is opened once.

@@ -492,3 +492,48 @@ func TestModes(t *testing.T) {
 	}
 	run(t, d.folder, 0, "lock", "a.img")
 }
+
+// TestCopyViaMount: the same copy through the drive, as the record says, and all bytes arrive; without a drive it is refused.
+func TestCopyViaMount(t *testing.T) {
+	d := withDrives(t, "64MiB")
+	tree := filepath.Join(d.folder, "tree", "deeper")
+	if err := os.MkdirAll(tree, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	content := bytes.Repeat([]byte("a line of some file\n"), 200_000)
+	for _, name := range []string{"one", "a name that is long enough"} {
+		if err := os.WriteFile(filepath.Join(tree, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(t, d.folder, 10, "copy", "tree", "a.img:/", "--via", "mount")
+	d.unlock()
+	run(t, d.folder, 2, "copy", "tree", "other", "--via", "mount")
+	for _, args := range [][]string{{"tree", "a.img:/"}, {"a.img:/tree", "back"}, {"a.img:/tree", "a.img:/again"}} {
+		out, _ := run(t, d.folder, 0, append([]string{"copy", "--via", "mount", "--verify", "--json"}, args...)...)
+		var record struct {
+			Path                string
+			Files, Verified     int64
+			Source, Destination struct{ Kind, Format, FileSystem string }
+		}
+		if err := json.Unmarshal([]byte(out), &record); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+		inside := record.Source
+		if strings.HasPrefix(args[1], "a.img:") {
+			inside = record.Destination
+		}
+		if record.Path != "mount" || record.Files != 2 || record.Verified != 2 || inside.Kind != "container" || inside.Format != "luks2" || inside.FileSystem == "" {
+			t.Errorf("%v: %+v", args, record)
+		}
+	}
+	run(t, d.folder, 0, "lock", "a.img")
+	for _, inside := range []string{"/tree/deeper/one", "/again/deeper/a name that is long enough"} {
+		if out, _ := run(t, d.folder, 0, "cat", "a.img:"+inside, "--password-file", "pw"); out != string(content) {
+			t.Errorf("%s holds %d bytes", inside, len(out))
+		}
+	}
+	if back, err := os.ReadFile(filepath.Join(d.folder, "back", "deeper", "one")); err != nil || !bytes.Equal(back, content) {
+		t.Errorf("copied out: %d bytes, %v", len(back), err)
+	}
+}

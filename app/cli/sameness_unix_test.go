@@ -35,7 +35,7 @@ var sameCommands = []string{
 	"copy --quiet p.img:/tree out PW", "copy p.img:/tree/. ./more/ PW", "copy --json --resume p.img:/tree out PW", "copy p.img:/tree out/a PW",
 	"copy --force --report r.json p.img:/tree/a . PW", "copy p.img:/one p.img:/two PW", "copy p.img:/one p.img:/one/inside PW",
 	"copy p.img:/one p.img:/one PW", "copy --move --json p.img:/one p.img:/moved PW", "copy --move moving p.img:/ PW",
-	"copy p.img:/nothing . PW", "copy pw p.img PW", "copy --via mount pw p.img:/ PW", "copy p.img:/tree /no/such/folder PW",
+	"copy p.img:/nothing . PW", "copy pw p.img PW", "copy p.img:/tree /no/such/folder PW",
 	"copy --verify --window 50ms p.img:/tree p.img:/again PW",
 	"copy links p.img:/ PW", "copy --json links p.img:/ PW",
 	"mv p.img:/moved p.img:/Moved PW", "mv --json p.img:/tree/a p.img:/tree/A PW", "mv p.img:/tree/b p.img:/tree/A PW",

@@ -32,6 +32,9 @@ type CopyRequest struct {
 	Records  string        // folder of the records; "": none is kept
 	Report   Reporter      `json:"-"`
 
+	// Drives are containers that are reached through their drives, by the path of their image as in Place.
+	Drives map[string]*Drive `json:"-"`
+
 	Control *transfer.Control    `json:"-"` // stops the copy and asks it; nil: nobody does
 	Watch   func(transfer.Event) `json:"-"` // is told every event as package transfer tells it; nil: nobody is
 }
@@ -131,6 +134,9 @@ func (s *Session) Serve(changing bool) (Elsewhere, error) {
 	return Elsewhere{transfer.VolumeSource(place), place.Endpoint}, nil
 }
 
+// viaMount is what a record says of a copy through a drive.
+const viaMount = "mount"
+
 // CopyPlan is a copy that was looked at. It is run, or closed.
 type CopyPlan struct {
 	*transfer.Plan
@@ -158,7 +164,14 @@ func planCopy(ctx context.Context, place func(Place) transfer.Place, to *Session
 		},
 	}
 	for _, source := range r.Sources {
+		if d := r.Drives[source.Image]; source.Inside() && d != nil {
+			job.Sources, job.Via = append(job.Sources, d.place(source)), viaMount
+			continue
+		}
 		job.Sources = append(job.Sources, place(source))
+	}
+	if d := r.Drives[r.Destination.Image]; r.Destination.Inside() && d != nil {
+		job.Destination, job.AlsoSync, job.Via = d.place(r.Destination), d.sync, viaMount
 	}
 	plan, err := job.Plan(ctx)
 	if err != nil {
