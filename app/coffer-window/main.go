@@ -7,4 +7,4 @@ import (
 	"coffer/app/window"
 )
 
-func main() { os.Exit(window.Main(os.Args[1:], os.Stderr)) }
+func main() { os.Exit(window.Main(os.Args[1:], os.Stdout, os.Stderr)) }

@@ -24,6 +24,7 @@ type Paths struct {
 	Data     string // transfer records
 	State    string // logs, reports of crashes
 	Portable bool   // all of them are inside PortableFolder
+	Records  string // the folder of the records if the settings name one; "": in Data
 }
 
 // Locate returns the folders for the program at executable (an absolute path; "" switches the search for portable mode
@@ -58,7 +59,12 @@ func base(variable, folder string) string {
 func (p Paths) SettingsFile() string { return p.in(p.Config, "settings.json") }
 
 // RecordsFolder is where transfer records are kept, one file each.
-func (p Paths) RecordsFolder() string { return p.in(p.Data, "records") }
+func (p Paths) RecordsFolder() string {
+	if p.Records != "" {
+		return p.Records
+	}
+	return p.in(p.Data, "records")
+}
 
 // LogFile is the path of the current log file.
 func (p Paths) LogFile() string { return p.in(p.State, "coffer.log") }

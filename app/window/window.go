@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/app"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 
@@ -34,8 +33,13 @@ import (
 // ID is the identity of the application for the desktop.
 const ID = "org.coffer.Coffer"
 
-// Main runs the window until it is closed, and returns the exit code of the process. arguments are containers to open.
-func Main(arguments []string, errors io.Writer) int {
+// Main runs the window until it is closed, and returns the exit code of the process. line is the command line without the name
+// of the program.
+func Main(line []string, out, errors io.Writer) int {
+	asked, code, goesOn := begin(line, out, errors)
+	if !goesOn {
+		return int(code)
+	}
 	c, err := client.New("")
 	if err != nil {
 		fmt.Fprintf(errors, "coffer-window: %v\n", err)
@@ -43,20 +47,37 @@ func Main(arguments []string, errors io.Writer) int {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	application := app.NewWithID(ID)
-	text.Use("en")
-	chosen, _ := config.Load(c.Paths().SettingsFile()) // one that cannot be read is told by the screen of the settings
-	ui.UseTheme(application, chosen.Theme)
-	known, err := model.New(c, c.Paths().KnownFile())
-	w := newWindow(ctx, application, &ui.Deps{Model: known, Backend: backend.Of(c), Paths: c.Paths(), Context: ctx})
+	starts, goesOn := takeOver(ctx, c, &asked, errors)
+	if !goesOn {
+		return int(protocol.Done)
+	}
+	defer starts.close()
+	paths := c.Paths()
+	chosen, _ := config.Load(paths.SettingsFile()) // one that cannot be read is told by the screen of the settings
+	paths.Records = chosen.Records
+	application := newApplication(paths, chosen)
+	known, err := model.New(c, paths.KnownFile())
+	d := &ui.Deps{Model: known, Backend: backend.Of(c), Paths: paths, Context: ctx}
+	own := &ownLocks{asked: d.Backend.Drives}
+	d.Backend.Drives = own
+	w := newWindow(ctx, application, d)
+	w.settings = chosen
 	if err != nil {
 		ui.ShowError(w.window, err)
 	}
 	w.start()
-	w.openAll(arguments)
-	w.window.ShowAndRun()
+	w.startNotices(own)
+	w.show(asked, starts)
+	application.Run()
 	cancel()
 	settle(w.deps)
+	if w.anew {
+		starts.close()
+		if err := startAnew(); err != nil {
+			fmt.Fprintf(errors, "coffer-window: start the window anew: %v\n", err)
+			return int(protocol.Failed)
+		}
+	}
 	return int(protocol.Done)
 }
 
@@ -91,6 +112,12 @@ type window struct {
 	memory  memory
 	// stays, if not nil, is asked when the person closes the window; true: it only hides, for there is a way to get it back.
 	stays func() bool
+
+	settings   config.Settings // as last read or saved
+	tray       *tray           // nil: there is none
+	toldOfTray bool
+	away       bool // hidden in the tray
+	anew       bool // when it has ended it starts again
 }
 
 // newWindow builds the window.
@@ -131,6 +158,7 @@ func (w *window) addShortcuts() {
 		w.shortcut(key, fyne.KeyModifierShortcutDefault, func() { w.Show(ui.Page(page), "") })
 	}
 	w.shortcut(fyne.KeyN, fyne.KeyModifierShortcutDefault, func() { w.NewContainer(nil) })
+	w.shortcut(fyne.KeyL, fyne.KeyModifierShortcutDefault|fyne.KeyModifierShift, w.lockAllAsking)
 	w.shortcut(fyne.KeyQ, fyne.KeyModifierShortcutDefault, w.quit)
 }
 
@@ -251,6 +279,3 @@ func (w *window) quit() {
 	w.memory.keep(memoryFile(w.deps.Paths))
 	w.app.Quit()
 }
-
-// openAll opens containers named on the command line or by a double click.
-func (w *window) openAll(images []string) { w.open(images) }

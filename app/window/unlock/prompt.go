@@ -29,6 +29,7 @@ type prompt struct {
 	d         *ui.Deps
 	container model.Container
 	then      func(id string)
+	left      func() // called once when the dialog is gone; may be nil
 	panel     *ui.Panel
 	keys      *ui.Keys
 
@@ -295,6 +296,10 @@ func (p *prompt) close() {
 	p.panel.Close()
 	if current == p {
 		current = nil
+	}
+	if left := p.left; left != nil {
+		p.left = nil
+		left()
 	}
 }
 

@@ -38,6 +38,21 @@ func Show(d *ui.Deps, image string, then func(id string)) {
 	}, then)
 }
 
+// ShowThen asks as Show does, and calls after once the dialog is gone, whether the container was unlocked or not.
+func ShowThen(d *ui.Deps, image string, after func()) {
+	if current != nil {
+		current.close()
+	}
+	look(d, image, func(c model.Container) {
+		if current != nil {
+			return
+		}
+		p := newPrompt(d, c, nil)
+		p.left = after
+		p.show()
+	}, func(string) { after() })
+}
+
 // With unlocks the container at path image with a credential that is known, as a new container's is, and goes on as Show does:
 // when it fails the dialog says so. It wipes the credential.
 func With(d *ui.Deps, image string, credential client.Credential, then func(id string)) {
