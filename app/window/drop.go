@@ -9,6 +9,8 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"coffer/app/window/create"
+	"coffer/app/window/model"
 	"coffer/app/window/text"
 	"coffer/app/window/ui"
 	"coffer/app/window/unlock"
@@ -21,7 +23,7 @@ const mostImages = 8
 // to be copied into the container chosen; else a new container is offered for them.
 func (w *window) dropped(at fyne.Position, items []fyne.URI) {
 	paths := pathsOf(items)
-	if len(paths) == 0 || unlock.Dropped(paths) || w.window.Canvas().Overlays().Top() != nil {
+	if len(paths) == 0 || unlock.Dropped(paths) || create.Dropped(paths) || w.window.Canvas().Overlays().Top() != nil {
 		return
 	}
 	page := w.page
@@ -100,12 +102,16 @@ func (w *window) open(images []string) {
 
 // offer asks what to do with files that were dropped where nothing takes them.
 func (w *window) offer(files []string) {
-	chosen := w.chosen
-	if chosen == "" {
+	chosen, title := w.chosen, ""
+	for _, c := range w.deps.Model.Containers() {
+		if c.Path == chosen && c.State != model.Missing {
+			title = c.Title()
+		}
+	}
+	if title == "" {
 		w.NewContainer(files)
 		return
 	}
-	title := w.title(chosen)
 	ui.Choose(w.window, text.T("What should happen with these files?"), dropWords(files), []ui.Choice{
 		{Label: text.T("Copy into %s", ui.Clean(title)), Primary: true, Do: func() { w.CopyIn(chosen, files, "/") }},
 		{Label: text.T("New container for them…"), Do: func() { w.NewContainer(files) }},
