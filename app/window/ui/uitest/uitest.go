@@ -40,6 +40,9 @@ type Desk struct {
 // New makes one; name chooses the theme: ui.ThemeLight or ui.ThemeDark.
 func New(t *testing.T, name string) *Desk {
 	t.Helper()
+	if dark := os.Getenv("COFFER_PICTURES_THEME"); dark != "" {
+		name = dark
+	}
 	app := test.NewTempApp(t)
 	app.Settings().SetTheme(ui.Theme(name))
 	k := &Desk{t: t, Coffer: fake.New(), Folder: t.TempDir(), posted: make(chan func(), 10000)}
@@ -207,7 +210,7 @@ func (k *Desk) MustSay(words string) {
 	}
 }
 
-// Picture draws the window into $COFFER_PICTURES/name.png, if that is set: for people to look at.
+// Picture draws the window into $COFFER_PICTURES/name.png, if that is set, in the theme $COFFER_PICTURES_THEME: for people to look at.
 func (k *Desk) Picture(name string) {
 	k.t.Helper()
 	folder := os.Getenv("COFFER_PICTURES")
