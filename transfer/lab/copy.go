@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"syscall"
@@ -152,30 +150,6 @@ func (o CopyOptions) needBytes() (need int64) {
 		need = max(need, all+all/50)
 	}
 	return need + int64(1+len(o.Formats))*(32<<20)
-}
-
-// tempFolder makes the folder that an experiment works in. remove takes it away, whatever has become of ctx.
-func tempFolder(dir string, needBytes int64) (folder string, remove func() error, err error) {
-	free, err := freeBytes(dir)
-	if err != nil {
-		return "", nil, err
-	}
-	if free-spareBytes < needBytes {
-		return "", nil, &SpaceError{Dir: dir, NeedBytes: needBytes + spareBytes, FreeBytes: free}
-	}
-	folder, err = os.MkdirTemp(dir, "coffer-lab-*")
-	if err != nil {
-		return "", nil, err
-	}
-	if folder, err = filepath.Abs(folder); err != nil {
-		return "", nil, err
-	}
-	return folder, func() error {
-		if err := os.RemoveAll(folder); err != nil {
-			return fmt.Errorf("the temporary folder could not be removed: %w", err)
-		}
-		return nil
-	}, nil
 }
 
 // Copy measures what encryption and the file system cost a copy: files are copied from plain to plain, into a plain FAT

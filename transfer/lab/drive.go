@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"time"
@@ -84,8 +83,9 @@ func (o DriveOptions) withDefaults() (DriveOptions, error) {
 
 // driveSubject is one folder that is measured.
 type driveSubject struct {
-	name    string // in tables
-	dir     string // temporary, in the folder
+	remove  func() error // takes dir away
+	name    string       // in tables
+	dir     string       // temporary, in the folder
 	host    report.Endpoint
 	serving func() float64
 	cooler  *cooler
@@ -139,11 +139,11 @@ func Drive(ctx context.Context, o DriveOptions) (e *report.Experiment, err error
 func (r *driveRun) prepare() error {
 	add := func(folder, name string, serving func() float64) error {
 		need := r.options.SizeBytes + max(cfsBytes*2, int64(r.options.Files)*512) + r.options.SizeBytes/64
-		dir, _, err := tempFolder(folder, need)
+		dir, remove, err := tempFolder(folder, need)
 		if err != nil {
 			return err
 		}
-		r.subjects = append(r.subjects, driveSubject{name: name, dir: dir, host: report.HostEndpoint(dir), serving: serving, cooler: newCooler(dir, r.options.Warm)})
+		r.subjects = append(r.subjects, driveSubject{name: name, dir: dir, remove: remove, host: report.HostEndpoint(dir), serving: serving, cooler: newCooler(dir, r.options.Warm)})
 		return nil
 	}
 	if r.options.Plain != "" {
@@ -167,9 +167,7 @@ const (
 func (r *driveRun) remove() error {
 	var all []error
 	for _, s := range r.subjects {
-		if err := os.RemoveAll(s.dir); err != nil {
-			all = append(all, fmt.Errorf("the temporary folder could not be removed: %w", err))
-		}
+		all = append(all, s.remove())
 	}
 	return errors.Join(all...)
 }

@@ -4,6 +4,7 @@ package lab
 
 import (
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -60,4 +61,12 @@ func (d openFolder) stat(name string) error {
 
 func (d openFolder) remove(name string) error {
 	return retried("remove", name, func() error { return unix.Unlinkat(d.fd, name, 0) })
+}
+
+// device is the file system that holds a file.
+func device(info os.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Dev)
+	}
+	return 0
 }
