@@ -71,7 +71,10 @@ func Use(preferred ...string) {
 
 // T is a text in the language of the person. format is the English text, a literal, with verbs as in package fmt;
 // translations may use %[2]s and the like. Numbers are grouped as the language does.
-func T(format string, values ...any) string {
+func T(format string, values ...any) string { return printed(format, values...) }
+
+// printed is T for this package itself, whose numbers need no translation.
+func printed(format string, values ...any) string {
 	p := printer.Load()
 	if p == nil {
 		Use()
@@ -83,9 +86,9 @@ func T(format string, values ...any) string {
 // N is T for a number of things: one if n is 1, else many, which has the verb for n (%d). For languages with these two forms.
 func N(n int64, one, many string) string {
 	if n == 1 {
-		return T(one)
+		return printed(one)
 	}
-	return T(many, n)
+	return printed(many, n)
 }
 
 // Size is an amount of bytes, as on the labels of disks: 10^3 to a step ("1.5 GB").
@@ -96,22 +99,22 @@ func Size(bytes int64) string {
 	}
 	switch {
 	case units[0] == "B":
-		return T("%d B", bytes)
+		return printed("%d B", bytes)
 	case value < 9.95:
-		return T("%.1f", value) + " " + units[0]
+		return printed("%.1f", value) + " " + units[0]
 	}
-	return T("%.0f", value) + " " + units[0]
+	return printed("%.0f", value) + " " + units[0]
 }
 
 // Rate is a rate, always in MB/s (10^6 bytes a second).
 func Rate(bytesPerSecond float64) string {
 	if bytesPerSecond < 500 {
-		return T("%.0f", 0.0) + " MB/s"
+		return printed("%.0f", 0.0) + " MB/s"
 	}
 	if bytesPerSecond >= 99.95e6 {
-		return T("%.0f", bytesPerSecond/1e6) + " MB/s"
+		return printed("%.0f", bytesPerSecond/1e6) + " MB/s"
 	}
-	return T("%.1f", bytesPerSecond/1e6) + " MB/s"
+	return printed("%.1f", bytesPerSecond/1e6) + " MB/s"
 }
 
 // Span is a length of time in words: "12 s", "3 min 20 s", "2 h 5 min".

@@ -222,15 +222,15 @@ func joined(parts ...string) string {
 // summaryText is all jobs in one line.
 func summaryText(s Summary) string {
 	var parts []string
-	add := func(n int, one, many string) {
+	add := func(n int, words string) {
 		if n > 0 {
-			parts = append(parts, text.N(int64(n), one, many))
+			parts = append(parts, words)
 		}
 	}
-	add(s.Running, "1 running", "%d running")
-	add(s.Paused, "1 paused", "%d paused")
-	add(s.Asking, "1 with a question", "%d with a question")
-	add(s.Waiting, "1 waiting", "%d waiting")
+	add(s.Running, text.N(int64(s.Running), "1 running", "%d running"))
+	add(s.Paused, text.N(int64(s.Paused), "1 paused", "%d paused"))
+	add(s.Asking, text.N(int64(s.Asking), "1 with a question", "%d with a question"))
+	add(s.Waiting, text.N(int64(s.Waiting), "1 waiting", "%d waiting"))
 	return strings.Join(parts, ", ")
 }
 
