@@ -38,6 +38,9 @@ func Version() string {
 	return "unknown"
 }
 
+// known says whether a version is one: builds for a try have none.
+func known(version string) bool { return version != "unknown" }
+
 // toolkit is the version of Fyne that is built in.
 func toolkit() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -74,9 +77,10 @@ func (s *Screen) newAbout() fyne.CanvasObject {
 		ui.Paragraph(text.T("Encrypted drives in a file. This program never talks to the network.")),
 		wrapped(text.T("Free software under the MIT licence. It comes without any warranty."))))
 	p.object = page(ui.Card(head),
-		group(text.T("Versions"), p.facts, p.differs),
-		group(text.T("Self-test"), wrapped(text.T("Checks every cipher on this processor against known results, and makes, fills and reads a small container.")),
-			container.NewHBox(p.test), p.tests),
+		group(text.T("Versions"), container.NewVBox(p.facts, p.differs)),
+		group(text.T("Self-test"), container.NewVBox(
+			wrapped(text.T("Checks every cipher on this processor against known results, and makes, fills and reads a small container.")),
+			container.NewHBox(p.test), p.tests)),
 		group(text.T("Where things are"), p.place(text.T("Settings"), s.deps.Paths.Config), p.place(text.T("Reports of copies"), s.deps.Paths.RecordsFolder()),
 			p.place(text.T("Log and reports of crashes"), s.deps.Paths.State)))
 	p.showVersions(client.Version{}, nil)
@@ -144,14 +148,14 @@ func (p *aboutPart) showVersions(v client.Version, err error) {
 	fact(text.T("Go"), runtime.Version())
 	fact(text.T("Fyne"), toolkit())
 	fact(text.T("System"), runtime.GOOS+"/"+runtime.GOARCH)
-	p.facts.Refresh()
+	p.screen.fit()
 	switch {
 	case err != nil:
-		p.differs.Say(widget.DangerImportance, ui.Sentence(client.Explain(err).Sentence))
-	case v.Version != "" && v.Version != Version():
-		p.differs.Say(widget.WarningImportance, text.T("The window and the program coffer are of different versions. Install both from the same package."))
+		p.screen.say(p.differs, widget.DangerImportance, ui.Sentence(client.Explain(err).Sentence))
+	case v.Version != Version() && v.Version != "" && known(v.Version) && known(Version()):
+		p.screen.say(p.differs, widget.WarningImportance, text.T("The window and the program coffer are of different versions. Install both from the same package."))
 	default:
-		p.differs.Say(widget.MediumImportance, "")
+		p.screen.say(p.differs, widget.MediumImportance, "")
 	}
 }
 
@@ -167,6 +171,7 @@ func (p *aboutPart) runTest() {
 	p.tests.RemoveAll()
 	running := widget.NewProgressBarInfinite()
 	p.tests.Add(running)
+	p.screen.fit()
 	var found []client.Test
 	p.screen.deps.Work(func(context.Context) (err error) {
 		found, err = p.screen.deps.Backend.Lab.SelfTest(ctx)
@@ -207,4 +212,5 @@ func (p *aboutPart) showTests(found []client.Test, err error) {
 	default:
 		say(widget.SuccessImportance, text.N(passed, "The one part is sound.", "All %d parts are sound."))
 	}
+	p.screen.fit()
 }

@@ -94,7 +94,7 @@ func (f *startField) run(change func() error) {
 		if err != nil {
 			words = ui.Sentence(err.Error())
 		}
-		f.message.Say(widget.DangerImportance, words)
+		f.screen.say(f.message, widget.DangerImportance, words)
 		setCheck(&f.box.Check, on)
 	})
 }

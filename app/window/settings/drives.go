@@ -34,7 +34,7 @@ func (s *Screen) newDrives() fyne.CanvasObject {
 				[]time.Duration{100 * time.Millisecond, 500 * time.Millisecond, time.Second, 5 * time.Second, 10 * time.Second}, windowLimits,
 				func(c config.Settings) config.Duration { return c.Window }, func(c *config.Settings, d config.Duration) { c.Window = d }),
 			s.folder(text.T("Folder for reports"), text.T("A record of every copy, without names from inside containers. A change holds from the next start of the window."),
-				usualRecords(s.deps.Paths), func(c config.Settings) string { return c.Records }, func(c *config.Settings, path string) { c.Records = path })),
+				text.T("Chosen by Coffer"), func(c config.Settings) string { return c.Records }, func(c *config.Settings, path string) { c.Records = path })),
 	)
 }
 
@@ -43,10 +43,4 @@ func windowLimits(d time.Duration) string {
 		return text.T("Choose a time from %s to %s, in steps of %s.", spanText(config.MinWindow, ""), spanText(config.MaxWindow, ""), spanText(config.WindowStep, ""))
 	}
 	return ""
-}
-
-// usualRecords is where records are kept unless a person names a folder.
-func usualRecords(p config.Paths) string {
-	p.Records = ""
-	return p.RecordsFolder()
 }

@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/dialog"
+	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/storage"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
@@ -60,9 +61,9 @@ func (rowLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
 
 // row is one setting: what it is, what that means, and the control.
 func row(title, help string, control fyne.CanvasObject, message *ui.Message) fyne.CanvasObject {
-	words := container.NewVBox(widget.NewLabel(title))
+	words := titled(title)
 	if help != "" {
-		words = container.New(tight{}, widget.NewLabel(title), wrapped(help))
+		words.Add(wrapped(help))
 	}
 	line := container.New(rowLayout{}, words, control)
 	if message == nil {
@@ -70,6 +71,9 @@ func row(title, help string, control fyne.CanvasObject, message *ui.Message) fyn
 	}
 	return container.NewVBox(line, message)
 }
+
+// titled is a title, with room for more words below it.
+func titled(title string) *fyne.Container { return container.New(tight{}, widget.NewLabel(title)) }
 
 // tight is a column whose lines are nearer to each other than labels are.
 type tight struct{}
@@ -118,21 +122,23 @@ func group(title string, rows ...fyne.CanvasObject) fyne.CanvasObject {
 
 // page is a column of groups.
 func page(groups ...fyne.CanvasObject) fyne.CanvasObject {
-	column := container.NewVBox()
-	for _, g := range groups {
-		column.Add(g)
-	}
-	return column
+	p := theme.Padding()
+	column := container.New(layout.NewCustomPaddedVBoxLayout(2*p), groups...)
+	return container.New(layout.NewCustomPaddedLayout(p, 2*p, 0, 3*p), column) // the bar of the scroll is at the right
 }
 
 // check is a switch.
 func (s *Screen) check(title, help string, get func(config.Settings) bool, set func(*config.Settings, bool)) fyne.CanvasObject {
 	message := ui.NewMessage()
+	return row(title, help, s.newCheck(message, get, set), message)
+}
+
+func (s *Screen) newCheck(message *ui.Message, get func(config.Settings) bool, set func(*config.Settings, bool)) *ui.KeyCheck {
 	var keys *ui.Keys
 	box := keys.NewCheck(text.T("On"), nil)
 	box.OnChanged = func(on bool) { s.change(message, func(c *config.Settings) { set(c, on) }) }
 	s.fields = append(s.fields, showFunc(func(now config.Settings) { setCheck(&box.Check, get(now)) }))
-	return row(title, help, box, message)
+	return box
 }
 
 // setCheck shows a state without telling anybody.
@@ -192,7 +198,7 @@ func (s *Screen) span(title, help, none string, usual []time.Duration, limits fu
 			wrong = limits(d)
 		}
 		if wrong != "" {
-			message.Say(widget.DangerImportance, wrong)
+			s.say(message, widget.DangerImportance, wrong)
 			return
 		}
 		s.change(message, func(c *config.Settings) { set(c, config.Duration(d)) })
@@ -205,7 +211,7 @@ func (s *Screen) span(title, help, none string, usual []time.Duration, limits fu
 		entry.OnChanged = nil
 		entry.SetText(spanText(time.Duration(get(now)), none))
 		entry.OnChanged = changed
-		message.Say(widget.MediumImportance, "")
+		s.say(message, widget.MediumImportance, "")
 	}))
 	return row(title, help, entry, message)
 }
@@ -224,7 +230,7 @@ func (s *Screen) folder(title, help, usual string, get func(config.Settings) str
 			switch {
 			case mine != turn:
 			case err != nil:
-				message.Say(widget.DangerImportance, ui.Sentence(err.Error()))
+				s.say(message, widget.DangerImportance, ui.Sentence(err.Error()))
 			default:
 				s.change(message, func(c *config.Settings) { set(c, typed) })
 			}
@@ -238,7 +244,7 @@ func (s *Screen) folder(title, help, usual string, get func(config.Settings) str
 		entry.OnChanged = nil
 		entry.SetText(get(now))
 		entry.OnChanged = changed
-		message.Say(widget.MediumImportance, "")
+		s.say(message, widget.MediumImportance, "")
 	}))
 	choose := keys.NewButton("", func() { s.chooseFolder(entry.Text, entry.SetText) })
 	choose.Icon = theme.FolderOpenIcon()

@@ -59,6 +59,7 @@ func (s *Screen) newLanguage() fyne.CanvasObject {
 	changed := func(name string) {
 		save(name)
 		ui.Show(later, known && values[max(chosen.SelectedIndex(), 0)] != started)
+		s.fit()
 	}
 	chosen.OnChanged = changed
 	s.fields = append(s.fields, showFunc(func(now config.Settings) {
@@ -71,12 +72,20 @@ func (s *Screen) newLanguage() fyne.CanvasObject {
 }
 
 func (s *Screen) newTray() fyne.CanvasObject {
-	help := text.T("Closing the window hides it in the tray. Drives stay open in any case.")
-	if host, ok := s.deps.Shell.(Host); ok && !host.HasTray() {
-		help = text.T("This desktop shows no tray, so closing the window ends it. Drives stay open in any case.")
+	s.tray = wrapped(trayWords(true))
+	message := ui.NewMessage()
+	box := s.newCheck(message, func(c config.Settings) bool { return c.KeepInTray }, func(c *config.Settings, on bool) { c.KeepInTray = on })
+	words := titled(text.T("Keep in the tray"))
+	words.Add(s.tray)
+	return container.NewVBox(container.New(rowLayout{}, words, box), message)
+}
+
+// trayWords says what keeping the window in the tray does, there being one or not.
+func trayWords(there bool) string {
+	if !there {
+		return text.T("This desktop shows no tray, so closing the window ends it. Drives stay open in any case.")
 	}
-	return s.check(text.T("Keep in the tray"), help,
-		func(c config.Settings) bool { return c.KeepInTray }, func(c *config.Settings, on bool) { c.KeepInTray = on })
+	return text.T("Closing the window hides it in the tray. Drives stay open in any case.")
 }
 
 // newHotkey tells the ways to lock everything: no toolkit that draws this window can take a key of the whole system.
@@ -88,11 +97,12 @@ func (s *Screen) newHotkey() fyne.CanvasObject {
 	var keys *ui.Keys
 	copied := keys.NewButton("", func() { fyne.CurrentApp().Clipboard().SetContent(command) })
 	copied.Icon = theme.ContentCopyIcon()
+	everywhere := titled(text.T("Everywhere"))
+	everywhere.Add(wrapped(text.T("Give this command a key of your own in the keyboard settings of your desktop. It works without this window too.")))
 	return container.NewVBox(
 		row(text.T("In this window"), "", widget.NewLabel(text.T("Ctrl+Shift+L")), nil),
 		widget.NewSeparator(),
-		widget.NewLabel(text.T("Everywhere")),
-		wrapped(text.T("Give this command a key of your own in the keyboard settings of your desktop. It works without this window too.")),
+		everywhere,
 		container.NewBorder(nil, nil, nil, copied, shown))
 }
 

@@ -34,8 +34,8 @@ type loginPart struct {
 func (s *Screen) newLogin() fyne.CanvasObject {
 	p := &loginPart{screen: s, list: container.NewVBox(), hint: ui.Paragraph("")}
 	p.object = page(group(text.T("Favourites unlocked at login"),
-		wrapped(text.T("When Coffer starts with the session it asks for the passwords of these, one after the other. No password is ever kept. It needs “Start with the session” under General.")),
-		p.hint, p.list))
+		container.NewVBox(wrapped(text.T("When Coffer starts with the session it asks for the passwords of these, one after the other. No password is ever kept. It needs “Start with the session” under General.")),
+			p.hint, p.list)))
 	s.login = p
 	return p.object
 }
@@ -68,6 +68,7 @@ func (p *loginPart) look() {
 		}
 		p.list.Add(p.newRow(known))
 	}
+	p.screen.fit()
 }
 
 // same says whether two lists show the same.
@@ -120,7 +121,7 @@ func (p *loginPart) newPoint(known config.Known, message *ui.Message) fyne.Canva
 			switch {
 			case mine != turn:
 			case err != nil:
-				message.Say(widget.DangerImportance, ui.Sentence(err.Error()))
+				p.screen.say(message, widget.DangerImportance, ui.Sentence(err.Error()))
 			default:
 				p.update(known.Path, message, func(k *config.Known) { k.MountPoint = typed })
 			}
@@ -177,10 +178,10 @@ func (p *loginPart) update(path string, message *ui.Message, change func(*config
 		err := p.screen.deps.Model.Update(path, change)
 		p.screen.deps.Do(func() {
 			if err != nil {
-				message.Say(widget.DangerImportance, ui.Sentence(err.Error()))
+				p.screen.say(message, widget.DangerImportance, ui.Sentence(err.Error()))
 				return
 			}
-			message.Say(widget.MediumImportance, "")
+			p.screen.say(message, widget.MediumImportance, "")
 			for i := range p.shown {
 				if p.shown[i].Path == path {
 					change(&p.shown[i])

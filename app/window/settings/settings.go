@@ -41,6 +41,7 @@ type Screen struct {
 	fields  []field
 	login   *loginPart
 	start   *startField
+	tray    *widget.Label // what keeping the window there does
 	about   *aboutPart
 }
 
@@ -108,6 +109,9 @@ func (s *Screen) Shown(string) {
 // showPart fills what is not in the settings file.
 func (s *Screen) showPart() {
 	s.start.look()
+	if host, ok := s.deps.Shell.(Host); ok {
+		ui.SetText(s.tray, trayWords(host.HasTray()))
+	}
 	switch s.parts[s.at].object {
 	case s.login.object:
 		s.login.look()
@@ -155,14 +159,30 @@ func (s *Screen) startOver() {
 	})
 }
 
+// say says something beside a field, "" nothing, and makes room for it.
+func (s *Screen) say(message *ui.Message, importance widget.Importance, words string) {
+	if message.Text() != words {
+		message.Say(importance, words)
+		s.fit()
+	}
+}
+
+// fit lays out the part that is shown after something in it has become larger or smaller.
+func (s *Screen) fit() {
+	if s.stage != nil && s.stage.Content != nil {
+		s.stage.Content.Refresh()
+		s.stage.Refresh()
+	}
+}
+
 // change saves a change of the settings; what is wrong with it stands in message.
 func (s *Screen) change(message *ui.Message, change func(*config.Settings)) {
 	s.store.change(change, func(now config.Settings, err error) {
 		if err != nil {
-			message.Say(widget.DangerImportance, ui.Sentence(err.Error()))
+			s.say(message, widget.DangerImportance, ui.Sentence(err.Error()))
 			return
 		}
-		message.Say(widget.MediumImportance, "")
+		s.say(message, widget.MediumImportance, "")
 		s.use(now)
 	})
 }

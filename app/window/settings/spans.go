@@ -40,10 +40,13 @@ func spanText(d time.Duration, none string) string {
 // number alone is a failure: of what?
 func parseSpan(typed, none string) (time.Duration, error) {
 	rest := strings.ToLower(strings.TrimSpace(typed))
-	if rest == "0" || rest == "never" || rest == strings.ToLower(none) {
+	if rest == "0" || rest == "never" || none != "" && rest == strings.ToLower(none) {
 		return 0, nil
 	}
 	bad := errors.New(text.T("Write a time like “10 min” or “1 h 30 min”."))
+	if rest == "" {
+		return 0, bad
+	}
 	var sum time.Duration
 	for rest != "" {
 		digits := strings.IndexFunc(rest, func(r rune) bool { return (r < '0' || r > '9') && r != '.' && r != ',' })
@@ -62,9 +65,6 @@ func parseSpan(typed, none string) (time.Duration, error) {
 		}
 		sum += time.Duration(number * float64(length)).Round(time.Millisecond)
 		rest = strings.TrimSpace(rest[end:])
-	}
-	if sum == 0 && strings.TrimSpace(typed) == "" {
-		return 0, bad
 	}
 	return sum, nil
 }
