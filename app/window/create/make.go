@@ -24,12 +24,12 @@ type makePage struct {
 	w       *wizard
 	content *fyne.Container
 	line    *widget.Label
-	bar     *widget.ProgressBarInfinite
+	bar     *ui.Waiting
 	exact   *widget.ProgressBar
 }
 
 func newMakePage(w *wizard) *makePage {
-	p := &makePage{w: w, line: ui.Paragraph(""), bar: widget.NewProgressBarInfinite(), exact: widget.NewProgressBar()}
+	p := &makePage{w: w, line: ui.Paragraph(""), bar: ui.NewWaiting(), exact: widget.NewProgressBar()}
 	p.bar.Stop()
 	p.exact.Hide()
 	p.content = container.NewVBox(ui.Space(1, wizardHeight/4), p.line, p.bar, p.exact)

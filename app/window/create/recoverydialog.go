@@ -34,7 +34,7 @@ func RecoveryDialog(d *ui.Deps, image string, added ...func()) {
 	r.entry.SetPlaceHolder(text.T("Password"))
 	r.files = container.NewVBox()
 	add := keys.NewLink(text.T("Add a key file…"), theme.ContentAddIcon(), func() { chooseFile(d.Shell.Window(), r.addKeyfile) })
-	r.bar = widget.NewProgressBarInfinite()
+	r.bar = ui.NewWaiting()
 	r.bar.Stop()
 	r.bar.Hide()
 	r.ask = container.NewVBox(ui.Paragraph(text.T("Type a password that opens the container, so that the recovery key can be added.")), r.entry, r.files, container.NewHBox(add), r.bar)
@@ -55,7 +55,7 @@ type recoveryDialog struct {
 	entry    *password.Entry
 	files    *fyne.Container
 	keyfiles []string
-	bar      *widget.ProgressBarInfinite
+	bar      *ui.Waiting
 	message  *ui.Message
 	cancel   *ui.KeyButton
 	next     *ui.KeyButton

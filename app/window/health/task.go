@@ -48,7 +48,7 @@ type task struct {
 	waits   *fyne.Container
 	stage   *widget.Label
 	bar     *widget.ProgressBar
-	runs    *widget.ProgressBarInfinite
+	runs    *ui.Waiting
 	primary *ui.KeyButton
 	cancel  *ui.KeyButton
 	stop    context.CancelFunc // of the work under way; nil: none
@@ -59,7 +59,7 @@ type task struct {
 // newTask makes one about a title; action is the word on its main button, which is red if there is danger. Fill its form, then
 // open it.
 func (s *Screen) newTask(title, action string, danger bool) *task {
-	t := &task{s: s, form: container.NewVBox(), message: ui.NewMessage(), stage: ui.Paragraph(""), bar: widget.NewProgressBar(), runs: widget.NewProgressBarInfinite()}
+	t := &task{s: s, form: container.NewVBox(), message: ui.NewMessage(), stage: ui.Paragraph(""), bar: widget.NewProgressBar(), runs: ui.NewWaiting()}
 	t.runs.Stop()
 	t.bar.Hide()
 	t.waits = container.NewVBox(t.stage, t.bar, t.runs)

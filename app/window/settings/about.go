@@ -169,8 +169,9 @@ func (p *aboutPart) runTest() {
 	p.cancel = cancel
 	p.test.SetText(text.T("Cancel"))
 	p.tests.RemoveAll()
-	running := widget.NewProgressBarInfinite()
+	running := ui.NewWaiting()
 	p.tests.Add(running)
+	running.Start()
 	p.screen.fit()
 	var found []client.Test
 	p.screen.deps.Work(func(context.Context) (err error) {

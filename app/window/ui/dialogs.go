@@ -120,13 +120,13 @@ func ConfirmTyped(w fyne.Window, title, warning, name, action string, yes func()
 type Progress struct {
 	dialog *dialog.CustomDialog
 	bar    *widget.ProgressBar
-	runs   *widget.ProgressBarInfinite
+	runs   *Waiting
 	line   *widget.Label
 }
 
 // ShowProgress shows it; cancel, if not nil, is called when the person asks for it.
 func ShowProgress(w fyne.Window, title string, cancel func()) *Progress {
-	p := &Progress{bar: widget.NewProgressBar(), runs: widget.NewProgressBarInfinite(), line: Paragraph("")}
+	p := &Progress{bar: widget.NewProgressBar(), runs: NewWaiting(), line: Paragraph("")}
 	p.bar.Hide()
 	p.dialog = dialog.NewCustomWithoutButtons(title, container.NewVBox(p.line, p.bar, p.runs), w)
 	if cancel != nil {
@@ -140,6 +140,7 @@ func ShowProgress(w fyne.Window, title string, cancel func()) *Progress {
 	}
 	p.dialog.Resize(fyne.NewSize(420, 0))
 	p.dialog.Show()
+	p.runs.Start()
 	return p
 }
 
@@ -149,6 +150,7 @@ func (p *Progress) Say(words string, fraction float64) {
 	if fraction < 0 {
 		p.bar.Hide()
 		p.runs.Show()
+		p.runs.Start()
 		return
 	}
 	p.runs.Hide()

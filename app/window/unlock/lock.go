@@ -61,7 +61,7 @@ type held struct {
 // lockAll locks containers one after the other; one that cannot be locked does not keep the others open.
 func lockAll(d *ui.Deps, all []held, force bool, done func()) {
 	w := d.Shell.Window()
-	bar := widget.NewProgressBarInfinite()
+	bar := ui.NewWaiting()
 	bar.Stop()
 	p := ui.NewPanel(w, text.T("Locking…"), 420, container.NewVBox(ui.Paragraph(text.T("Everything is being written down. This may take a while if much was copied.")), bar))
 	hide := p.Keys.NewButton(text.T("Go on in the background"), p.Close)

@@ -52,7 +52,7 @@ type prompt struct {
 	wayOn    *fyne.Container // what can be done about a failure
 	waits    *fyne.Container
 	stage    *widget.Label
-	bar      *widget.ProgressBarInfinite
+	bar      *ui.Waiting
 	cancel   *ui.KeyButton
 	primary  *ui.KeyButton
 
@@ -109,7 +109,7 @@ func newPrompt(d *ui.Deps, c model.Container, then func(string)) *prompt {
 	p.form = container.NewVBox(p.secret, p.moreLink, p.more)
 
 	p.message, p.wayOn = ui.NewMessage(), container.NewVBox()
-	p.stage, p.bar = ui.Paragraph(""), widget.NewProgressBarInfinite()
+	p.stage, p.bar = ui.Paragraph(""), ui.NewWaiting()
 	p.bar.Stop()
 	p.waits = container.NewVBox(p.stage, p.bar)
 	p.waits.Hide()
