@@ -54,6 +54,7 @@ type Screen struct {
 	pending  atomic.Bool        // take will run
 	stop     func()             // listens to the model no more
 	forget   context.CancelFunc // looks at the file chosen no more
+	looked   string             // path of the container that look was begun for
 	looks    sync.WaitGroup     // for tests, which remove the files
 	openURL  func(*url.URL) error
 }
@@ -205,6 +206,9 @@ func (s *Screen) take(all []model.Container) {
 		return
 	}
 	s.all = all
+	if c := s.current(); c != nil && s.looked != c.Path { // just made or found: nobody could look before
+		s.look()
+	}
 	s.update()
 }
 
@@ -268,10 +272,12 @@ func (s *Screen) turnTo(path string) {
 // look finds out what the file of the chosen container says of itself, in a moment.
 func (s *Screen) look() {
 	s.forget()
+	s.looked = ""
 	c := s.current()
 	if c == nil || c.State == model.Missing || c.State == model.Unresponsive {
 		return
 	}
+	s.looked = c.Path
 	path, format, listed := c.Path, c.Format, c.Listed
 	ctx, cancel := context.WithCancel(s.deps.Context)
 	s.forget = cancel

@@ -258,6 +258,16 @@ func TestInfo(t *testing.T) {
 	k.MustSay("Restore a backup of the header.")
 }
 
+// TestInfoOfWhatAppears: a container that is chosen before its file was seen, as a new one is, is looked at once it is there.
+func TestInfoOfWhatAppears(t *testing.T) {
+	k := open(t, ui.ThemeLight)
+	path, _ := k.add(t, "new.img")
+	k.screen.Shown(path)
+	k.MustSay("–")
+	k.look()
+	k.Until("the format is there", func() bool { return k.Says("LUKS2, AES-256-XTS") })
+}
+
 // TestWalk: who walks through the list has one container looked at, the last, and no program is started for the others.
 func TestWalk(t *testing.T) {
 	k := open(t, ui.ThemeLight)
