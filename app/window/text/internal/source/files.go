@@ -32,11 +32,18 @@ func Read(file string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	texts := map[string]string{}
-	if err := json.Unmarshal(raw, &texts); err != nil {
+	texts, err := Decode(raw)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return texts, nil
+}
+
+// Decode is what a file of translations says.
+func Decode(raw []byte) (map[string]string, error) {
+	texts := map[string]string{}
+	err := json.Unmarshal(raw, &texts)
+	return texts, err
 }
 
 // Encode writes translations as they lie in files: sorted, one a line, letters as they are.

@@ -184,7 +184,7 @@ func Verbs(format string) (map[int]string, error) {
 			continue
 		}
 		end := strings.IndexAny(rest, "dsqvxXfgeceUtTp")
-		if end < 0 || strings.Trim(rest[:end], "+-# 0123456789.[]") != "" {
+		if end < 0 || strings.Trim(rest[:end], "+-#0123456789.[]") != "" {
 			return nil, fmt.Errorf("a %% is no verb; a percent sign is %%%%")
 		}
 		verb := rest[:end+1]
