@@ -261,9 +261,15 @@ func TestInfo(t *testing.T) {
 // TestInfoOfWhatAppears: a container that is chosen before its file was seen, as a new one is, is looked at once it is there.
 func TestInfoOfWhatAppears(t *testing.T) {
 	k := open(t, ui.ThemeLight)
-	path, _ := k.add(t, "new.img")
+	path := filepath.Join(k.Folder, "new.img")
+	if err := k.Deps.Model.Add(path); err != nil {
+		t.Fatal(err)
+	}
+	k.look()
 	k.screen.Shown(path)
 	k.MustSay("–")
+	k.add(t, "new.img")
+	k.unlock(t, path, func(*fake.Container) {})
 	k.look()
 	k.Until("the format is there", func() bool { return k.Says("LUKS2, AES-256-XTS") })
 }
