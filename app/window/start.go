@@ -108,6 +108,7 @@ func newApplication(paths config.Paths, chosen config.Settings) fyne.App {
 	application := app.NewWithID("")
 	application.SetIcon(icon("coffer-256.png"))
 	text.Use(languages(chosen.Language, lang.SystemLocale)...)
+	translateToolkit()
 	if chosen.Theme != "" || paths.Portable {
 		ui.UseTheme(application, chosen.Theme)
 		return application

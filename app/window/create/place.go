@@ -221,6 +221,7 @@ var chooseFolder = func(w fyne.Window, folder string, chosen func(path string)) 
 		chosen(filepath.FromSlash(found.Path()))
 	}, w)
 	ui.StartIn(f, folder)
+	f.SetTitleText(text.T("Choose a folder"))
 	f.Resize(ui.ChooserSize(w))
 	f.Show()
 }
@@ -235,6 +236,7 @@ var chooseFile = func(w fyne.Window, chosen func(path string)) {
 		_ = file.Close() // its path is what was asked for
 		chosen(hostPath(file.URI()))
 	}, w)
+	f.SetTitleText(text.T("Choose a file"))
 	f.Resize(ui.ChooserSize(w))
 	f.Show()
 }

@@ -212,7 +212,7 @@ func (p *sheetPage) save() {
 // newSheet is the page to print.
 func newSheet(title string, key []byte) *recovery.Sheet {
 	return &recovery.Sheet{
-		Language: "en", // text.T gives the words of the person's language, which the page need not name to be read
+		Language: text.Language(),
 		Title:    text.T("Recovery key"),
 		Facts:    [][2]string{{text.T("Container"), ui.Clean(title)}, {text.T("Made on"), time.Now().Format("2006-01-02")}},
 		Key:      key,

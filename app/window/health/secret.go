@@ -163,6 +163,7 @@ var (
 			chosen(file.URI().Path())
 		}, w)
 		ui.StartIn(f, folder)
+		f.SetTitleText(text.T("Choose a file"))
 		f.Resize(ui.ChooserSize(w))
 		f.Show()
 	}
@@ -175,6 +176,7 @@ var (
 			chosen(found.Path())
 		}, w)
 		ui.StartIn(f, folder)
+		f.SetTitleText(text.T("Choose a folder"))
 		f.Resize(ui.ChooserSize(w))
 		f.Show()
 	}

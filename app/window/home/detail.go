@@ -227,7 +227,7 @@ func (d *detail) setMessages(c model.Container, known about) {
 func headerWarning(info *client.Info) string {
 	for _, state := range info.Container.HeaderState {
 		if state != "" && state != "good" {
-			return text.T("One of the two headers is %s. See Health and keys.", ui.Clean(state))
+			return text.T("One of the two copies of the header is not good. See Health and keys.")
 		}
 	}
 	var all []string

@@ -65,6 +65,7 @@ func (s *Screen) chooseFile(then func(path string)) {
 	}, w)
 	d.SetConfirmText(text.T("Open"))
 	d.SetDismissText(text.T("Cancel"))
+	d.SetTitleText(text.T("Choose a file"))
 	d.Resize(fyne.NewSize(820, 560))
 	d.Show()
 }

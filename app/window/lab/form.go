@@ -251,6 +251,7 @@ func (f *form) chooseFolder(entry *widget.Entry) {
 	if at := strings.TrimSpace(entry.Text); filepath.IsAbs(at) {
 		ui.StartIn(d, at)
 	}
+	d.SetTitleText(text.T("Choose a folder"))
 	d.Resize(ui.ChooserSize(f.deps.Shell.Window()))
 	d.Show()
 }

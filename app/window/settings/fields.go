@@ -283,6 +283,7 @@ func (s *Screen) chooseFolder(from string, then func(string)) {
 	if place, err := storage.ListerForURI(storage.NewFileURI(from)); from != "" && err == nil {
 		chooser.SetLocation(place)
 	}
+	chooser.SetTitleText(text.T("Choose a folder"))
 	chooser.Resize(fyne.NewSize(760, 520))
 	chooser.Show()
 }

@@ -25,8 +25,14 @@ var translations fs.FS = assets.Translations
 
 var _ embed.FS // assets.Translations is one
 
-// printer prints in the language chosen.
-var printer atomic.Pointer[message.Printer]
+// speaker is a language that was chosen, and what prints in it.
+type speaker struct {
+	language language.Tag
+	*message.Printer
+}
+
+// chosen is who speaks.
+var chosen atomic.Pointer[speaker]
 
 // known are the languages there are, English first.
 var known, languages = load()
@@ -66,7 +72,18 @@ func Use(preferred ...string) {
 			tag = one
 		}
 	}
-	printer.Store(message.NewPrinter(tag, message.Catalog(known)))
+	chosen.Store(&speaker{tag, message.NewPrinter(tag, message.Catalog(known))})
+}
+
+// Language is the tag of the language chosen, as "de".
+func Language() string { return current().language.String() }
+
+// current speaks English before anything was chosen.
+func current() *speaker {
+	if chosen.Load() == nil {
+		Use()
+	}
+	return chosen.Load()
 }
 
 // T is a text in the language of the person. format is the English text, a literal, with verbs as in package fmt;
@@ -74,14 +91,7 @@ func Use(preferred ...string) {
 func T(format string, values ...any) string { return printed(format, values...) }
 
 // printed is T for this package itself, whose numbers need no translation.
-func printed(format string, values ...any) string {
-	p := printer.Load()
-	if p == nil {
-		Use()
-		p = printer.Load()
-	}
-	return p.Sprintf(format, values...)
-}
+func printed(format string, values ...any) string { return current().Sprintf(format, values...) }
 
 // N is T for a number of things: one if n is 1, else many, which has the verb for n (%d). For languages with these two forms.
 func N(n int64, one, many string) string {

@@ -32,6 +32,11 @@ func TestUse(t *testing.T) {
 			t.Errorf("%q: %q, want %q", one.preferred, got, one.want)
 		}
 	}
+	for preferred, want := range map[string]string{"de-AT": "de", "es": "es", "en-GB": "en", "fr": "en"} {
+		if speak(t, preferred); Language() != want {
+			t.Errorf("%q: language %q, want %q", preferred, Language(), want)
+		}
+	}
 }
 
 func TestLanguages(t *testing.T) {

@@ -159,6 +159,7 @@ var chooseFile = func(w fyne.Window, folder string, chosen func(path string)) {
 		chosen(file.URI().Path())
 	}, w)
 	ui.StartIn(f, folder)
+	f.SetTitleText(text.T("Choose a file"))
 	f.Resize(ui.ChooserSize(w))
 	f.Show()
 }
@@ -173,6 +174,7 @@ var chooseFolder = func(w fyne.Window, folder string, chosen func(path string)) 
 		chosen(found.Path())
 	}, w)
 	ui.StartIn(f, folder)
+	f.SetTitleText(text.T("Choose a folder"))
 	f.Resize(ui.ChooserSize(w))
 	f.Show()
 }

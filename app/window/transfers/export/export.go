@@ -196,12 +196,14 @@ func free(base, extension string) string {
 }
 
 func (e *Dialog) chooseFolder() {
-	dialog.ShowFolderOpen(func(folder fyne.ListableURI, err error) {
+	f := dialog.NewFolderOpen(func(folder fyne.ListableURI, err error) {
 		if err == nil && folder != nil {
 			e.offered = ""
 			e.path.SetText(filepath.Join(filepath.FromSlash(folder.Path()), filepath.Base(e.path.Text)))
 		}
 	}, e.deps.Shell.Window())
+	f.SetTitleText(text.T("Choose a folder"))
+	f.Show()
 }
 
 // errThere: there is such a file, and the person was not asked yet.

@@ -26,18 +26,27 @@ func main() {
 }
 
 func run(add string) error {
+	if add != "" {
+		var err error
+		if add, err = filepath.Abs(add); err != nil {
+			return err
+		}
+	}
 	root, err := source.Root()
 	if err != nil {
 		return err
 	}
-	texts, faults, err := source.Texts(filepath.Join(root, "app", "window"))
+	if err := os.Chdir(root); err != nil {
+		return err
+	}
+	texts, faults, err := source.Texts(filepath.Join("app", "window"))
 	if err != nil {
 		return err
 	}
 	for _, fault := range faults {
 		fmt.Fprintln(os.Stderr, fault)
 	}
-	files, err := filepath.Glob(filepath.Join(root, "assets", "translations", "*.json"))
+	files, err := filepath.Glob(filepath.Join("assets", "translations", "*.json"))
 	if err != nil {
 		return err
 	}
