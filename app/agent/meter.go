@@ -53,8 +53,9 @@ func (m *meter) traffic(now counts) (fileSystem, image Traffic) {
 		}
 		return float64(to-from) / seconds
 	}
-	return Traffic{now.fileSystem.read, now.fileSystem.written,
-			rate(before.fileSystem.read, now.fileSystem.read), rate(before.fileSystem.written, now.fileSystem.written)},
-		Traffic{now.backing.read, now.backing.written,
-			rate(before.backing.read, now.backing.read), rate(before.backing.written, now.backing.written)}
+	between := func(before, now struct{ read, written int64 }) Traffic {
+		return Traffic{BytesRead: now.read, BytesWritten: now.written,
+			ReadRate: rate(before.read, now.read), WriteRate: rate(before.written, now.written)}
+	}
+	return between(before.fileSystem, now.fileSystem), between(before.backing, now.backing)
 }

@@ -10,6 +10,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -63,10 +64,7 @@ func race(folder string, end time.Time) (rounds, wrong int, err error) {
 	more, got := bytes.Repeat([]byte{'x'}, 3000), make([]byte, 3000)
 	for ; time.Now().Before(end); rounds++ {
 		size := int64(page + 1 + rand.IntN(page-100))
-		if err := f.Truncate(0); err == nil {
-			err = f.Truncate(size)
-		}
-		if err != nil {
+		if err := errors.Join(f.Truncate(0), f.Truncate(size)); err != nil {
 			return rounds, wrong, err
 		}
 		m, err := unix.Mmap(int(f.Fd()), 0, 2*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
