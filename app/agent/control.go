@@ -16,7 +16,7 @@ type (
 // busy reads the clocks of the container.
 func (c *core) busy() Busy {
 	crypto, read, write, sync := c.device.BusyTimes()
-	return Busy{crypto.Seconds(), read.Seconds(), write.Seconds(), sync.Seconds()}
+	return Busy{Crypto: crypto.Seconds(), Read: read.Seconds(), Write: write.Seconds(), Sync: sync.Seconds()}
 }
 
 // controlRoutes are the requests about the agent itself.
