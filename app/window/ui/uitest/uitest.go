@@ -43,6 +43,7 @@ func New(t *testing.T, name string) *Desk {
 	if dark := os.Getenv("COFFER_PICTURES_THEME"); dark != "" {
 		name = dark
 	}
+	speak(t)
 	app := test.NewTempApp(t)
 	app.Settings().SetTheme(ui.Theme(name))
 	k := &Desk{t: t, Coffer: fake.New(), Folder: t.TempDir(), posted: make(chan func(), 10000)}
@@ -127,7 +128,7 @@ func (k *Desk) Button(label string) fyne.Tappable {
 	k.t.Helper()
 	found := Find(k, "the button "+label, func(o fyne.CanvasObject) bool {
 		text, ok := buttonText(o)
-		return ok && text == label
+		return ok && (text == label || english(text) == label)
 	})
 	return found.(fyne.Tappable)
 }
@@ -181,16 +182,16 @@ func (k *Desk) Texts() []string {
 	for _, o := range k.shown() {
 		switch o := o.(type) {
 		case *widget.Label:
-			all = append(all, o.Text)
+			all = append(all, english(o.Text))
 		case *ui.KeyCheck:
-			all = append(all, o.Text)
+			all = append(all, english(o.Text))
 		case *widget.Check:
-			all = append(all, o.Text)
+			all = append(all, english(o.Text))
 		case *canvas.Text:
-			all = append(all, o.Text)
+			all = append(all, english(o.Text))
 		default:
 			if text, ok := buttonText(o); ok {
-				all = append(all, "["+text+"]")
+				all = append(all, "["+english(text)+"]")
 			}
 		}
 	}
@@ -210,7 +211,8 @@ func (k *Desk) MustSay(words string) {
 	}
 }
 
-// Picture draws the window into $COFFER_PICTURES/name.png, if that is set, in the theme $COFFER_PICTURES_THEME: for people to look at.
+// Picture draws the window into $COFFER_PICTURES/name.png, if that is set, in the theme $COFFER_PICTURES_THEME
+// and the language $COFFER_PICTURES_LANGUAGE: for people to look at.
 func (k *Desk) Picture(name string) {
 	k.t.Helper()
 	folder := os.Getenv("COFFER_PICTURES")
