@@ -110,7 +110,7 @@ func fact(name string, value *widget.Label) fyne.CanvasObject {
 
 type factLayout struct{}
 
-const factName = 120 // width of the names
+const factName = 140 // width of the names
 
 func (factLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
 	return fyne.NewSize(factName+80, max(objects[0].MinSize().Height, objects[1].MinSize().Height))

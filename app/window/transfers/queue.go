@@ -71,13 +71,13 @@ func newQueue(s *Screen) *queue {
 func (q *queue) newEmpty() fyne.CanvasObject {
 	icon := widget.NewIcon(theme.NewDisabledResource(theme.DownloadIcon()))
 	words := ui.Caption(text.T("Drop files on a container, or export some in Files. What is copied shows here, and how fast."))
-	words.Alignment = fyne.TextAlignCenter
+	words.Alignment, words.Wrapping = fyne.TextAlignCenter, fyne.TextWrapWord
 	head := ui.Subheading(text.T("Nothing is being copied"))
 	head.Alignment = fyne.TextAlignCenter
 	add := button(text.T("Go to Files"), theme.FolderIcon(), func() { q.screen.deps.Shell.Show(ui.PageFiles, "") })
 	add.Importance = widget.HighImportance
 	history := button(text.T("Show the history"), theme.HistoryIcon(), func() { q.screen.turn(1) })
-	return container.NewCenter(container.NewVBox(container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(56), icon)), head, words,
+	return container.NewCenter(container.NewVBox(container.NewCenter(container.NewGridWrap(fyne.NewSquareSize(56), icon)), head, container.NewStack(ui.Space(520, 0), words),
 		container.NewCenter(container.NewHBox(add, history))))
 }
 

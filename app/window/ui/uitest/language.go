@@ -45,16 +45,16 @@ func values(words string) (all []int) {
 }
 
 // back reads the translations of the language chosen: those of whole texts, and those with values, the longest first.
-var back = sync.OnceValues(func() (whole map[string]string, shapes []shape) {
+var back = sync.OnceValues(func() (whole map[string][]string, shapes []shape) {
 	raw, err := assets.Translations.ReadFile("translations/" + text.Language() + ".json")
 	all := map[string]string{}
 	if err != nil || json.Unmarshal(raw, &all) != nil {
 		panic("uitest: no translations into " + text.Language())
 	}
-	whole = map[string]string{}
+	whole = map[string][]string{}
 	for english, translated := range all {
 		if !verb.MatchString(translated) {
-			whole[translated] = english
+			whole[translated] = append(whole[translated], english)
 			continue
 		}
 		expression := "(?s)^" + verb.ReplaceAllString(regexp.QuoteMeta(verb.ReplaceAllString(translated, "%d")), "(.*?)") + "$"
@@ -68,6 +68,18 @@ var back = sync.OnceValues(func() (whole map[string]string, shapes []shape) {
 	return whole, shapes
 })
 
+// same tells whether a text that is shown says words, which are English.
+func same(shown, words string) bool {
+	if shown == words {
+		return true
+	}
+	if text.Language() == "en" {
+		return false
+	}
+	whole, _ := back()
+	return slices.Contains(whole[shown], words) || english(shown) == words
+}
+
 // english is what a text that is shown would be in English.
 func english(shown string) string {
 	if text.Language() == "en" || shown == "" {
@@ -75,7 +87,7 @@ func english(shown string) string {
 	}
 	whole, shapes := back()
 	if known, ok := whole[shown]; ok {
-		return known
+		return known[0]
 	}
 	for _, between := range []string{"\n", " · "} {
 		if strings.Contains(shown, between) {

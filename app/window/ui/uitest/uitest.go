@@ -128,7 +128,7 @@ func (k *Desk) Button(label string) fyne.Tappable {
 	k.t.Helper()
 	found := Find(k, "the button "+label, func(o fyne.CanvasObject) bool {
 		text, ok := buttonText(o)
-		return ok && (text == label || english(text) == label)
+		return ok && same(text, label)
 	})
 	return found.(fyne.Tappable)
 }
