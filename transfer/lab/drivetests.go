@@ -67,16 +67,19 @@ const (
 func driveTests() []driveTest {
 	const kilo = 1024.0 // as bonnie++ counts
 	large := func(work func(*driveWork) (int64, error)) func(*driveWork) (float64, error) {
-		return func(w *driveWork) (float64, error) { n, err := work(w); return float64(n) / kilo, err }
+		return func(w *driveWork) (float64, error) {
+			n, err := alone(func() (int64, error) { return work(w) })
+			return float64(n) / kilo, err
+		}
 	}
 	remove := func(name string) func(*driveWork) error {
 		return func(w *driveWork) error { return os.RemoveAll(w.path(name)) }
 	}
 	return []driveTest{
-		{name: testPutChar, run: large((*driveWork).putBytesAlone)},
+		{name: testPutChar, run: large((*driveWork).putBytes)},
 		{name: testWrite, run: large((*driveWork).writeLarge)},
 		{name: testRewrite, cold: true, run: large((*driveWork).rewriteLarge)},
-		{name: testGetChar, cold: true, run: large((*driveWork).getBytesAlone), tidy: remove(bytesFile)},
+		{name: testGetChar, cold: true, run: large((*driveWork).getBytes), tidy: remove(bytesFile)},
 		{name: testRead, cold: true, run: large((*driveWork).readLarge)},
 		{name: testSeeks, cold: true, run: (*driveWork).seeks, tidy: remove(largeFile)},
 		{name: testCreate, prepare: func(w *driveWork) error { return w.nameFiles(ordered) }, run: func(w *driveWork) (float64, error) { return w.create() }},
@@ -98,9 +101,6 @@ func (w *driveWork) charTime() time.Duration {
 	return 2 * time.Second
 }
 
-func (w *driveWork) putBytesAlone() (int64, error) { return alone(w.putBytes) }
-func (w *driveWork) getBytesAlone() (int64, error) { return alone(w.getBytes) }
-
 // putBytes writes byte by byte, each by a system call, until the time is over or the file is full, then syncs.
 func (w *driveWork) putBytes() (n int64, err error) {
 	f, err := os.OpenFile(w.path(bytesFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -108,18 +108,19 @@ func (w *driveWork) putBytes() (n int64, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	one, put, end := [1]byte{'c'}, writer(f), time.Now().Add(w.charTime())
-	for n < w.options.SizeBytes {
-		if n%1024 == 0 && (time.Now().After(end) || w.ctx.Err() != nil) {
-			break
-		}
-		if _, err := put(one[:]); err != nil {
+	one, end := [1]byte{'c'}, time.Now().Add(w.charTime())
+	for n < w.options.SizeBytes && time.Now().Before(end) && w.ctx.Err() == nil {
+		put, err := putSingly(f, &one, min(charBatch, w.options.SizeBytes-n))
+		n += put
+		if err != nil {
 			return n, err
 		}
-		n++
 	}
 	return n, f.Sync()
 }
+
+// charBatch is how many single bytes pass between two looks at the clock.
+const charBatch = 1024
 
 // getBytes reads what putBytes has written in the same way.
 func (w *driveWork) getBytes() (n int64, err error) {
@@ -129,20 +130,14 @@ func (w *driveWork) getBytes() (n int64, err error) {
 	}
 	defer f.Close()
 	var one [1]byte
-	get, end := reader(f), time.Now().Add(w.charTime())
-	for {
-		if n%1024 == 0 && (time.Now().After(end) || w.ctx.Err() != nil) {
-			return n, nil
-		}
-		got, err := get(one[:])
-		if got == 0 || err != nil {
-			if errors.Is(err, io.EOF) {
-				err = nil
-			}
+	for end := time.Now().Add(w.charTime()); time.Now().Before(end) && w.ctx.Err() == nil; {
+		got, err := getSingly(f, &one, charBatch)
+		n += got
+		if err != nil || got < charBatch {
 			return n, err
 		}
-		n++
 	}
+	return n, nil
 }
 
 // writeLarge writes the large file in blocks and syncs it.

@@ -1,6 +1,8 @@
 package lab
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 )
@@ -10,8 +12,27 @@ const runtimeWindows = true
 // alone is for systems on which a process of several threads pays for it at every call.
 func alone(work func() (int64, error)) (int64, error) { return work() }
 
-func writer(f *os.File) func([]byte) (int, error) { return f.Write }
-func reader(f *os.File) func([]byte) (int, error) { return f.Read }
+// putSingly writes one byte times times, each by a call of the system. It returns how many were written.
+func putSingly(f *os.File, one *[1]byte, times int64) (n int64, err error) {
+	for ; n < times; n++ {
+		if _, err := f.Write(one[:]); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// getSingly reads single bytes, times of them or to the end of the file, which is no error.
+func getSingly(f *os.File, one *[1]byte, times int64) (n int64, err error) {
+	for ; n < times; n++ {
+		if _, err := f.Read(one[:]); errors.Is(err, io.EOF) {
+			return n, nil
+		} else if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
 
 // openFolder is a folder whose files are used one by one.
 type openFolder struct{ path string }
