@@ -16,7 +16,7 @@ import (
 
 // same are the texts that are the same in English and in another language, beside those without words.
 var same = map[string][]string{
-	"de": {"%d threads", "%s in %s, %s", "%s in %s.", "1 thread", "Computer", "Container", "Containers", "Downloads", "Format", "Fyne", "Go",
+	"de": {"%d threads", "%s in %s, %s", "%s in %s.", "1 thread", "Computer", "Container", "Downloads", "Format", "Fyne", "Go",
 		"Header", "Name", "OK", "System", "Video", "system"},
 	"es": {"%s (%d bytes)", "Fyne", "General", "Go"},
 }
