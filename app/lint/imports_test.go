@@ -90,6 +90,8 @@ func violations(packages map[string]goPackage) []string {
 			forbid(p, "vfs knows fat32 only", "coffer/container", "coffer/transfer", "coffer/app")
 		case in(p.ImportPath, "coffer/app/coffer-window", "coffer/app/window"):
 			forbid(p, "the window is only a client", "coffer/container", "coffer/fat32", "coffer/vfs")
+		case in(p.ImportPath, "coffer/app/client", "coffer/app/protocol", "coffer/app/recovery"):
+			forbid(p, "a front end's packages open nothing", "coffer/container", "coffer/fat32", "coffer/vfs", "coffer/app/session", "coffer/app/agent/operations")
 		}
 		if !in(p.ImportPath, "coffer/app/window", "coffer/app/coffer-window") && in(p.ImportPath, "coffer") {
 			forbid(p, "only the window has fyne", "fyne.io")
@@ -136,7 +138,7 @@ func violations(packages map[string]goPackage) []string {
 
 func TestImportsGoOneWay(t *testing.T) {
 	packages := list(t)
-	for _, needed := range []string{"coffer/app/coffer", "coffer/app/session", "coffer/fat32", "coffer/container", "coffer/transfer"} {
+	for _, needed := range []string{"coffer/app/coffer", "coffer/app/coffer-window", "coffer/app/window/files", "coffer/app/session", "coffer/fat32", "coffer/container", "coffer/transfer"} {
 		if _, ok := packages[needed]; !ok {
 			t.Errorf("%s was not listed: the rules check nothing", needed)
 		}
@@ -155,6 +157,7 @@ func TestImportRulesCanFail(t *testing.T) {
 		"vfs knows the program":   {ImportPath: "coffer/vfs", Deps: []string{"coffer/app/session"}},
 		"formats know each other": {ImportPath: "coffer/container/luks", Deps: []string{"coffer/container/plain"}},
 		"window holds a key":      {ImportPath: "coffer/app/window", Deps: []string{"coffer/container"}},
+		"client opens by itself":  {ImportPath: "coffer/app/client", Deps: []string{"coffer/app/session"}},
 		"program draws":           {ImportPath: "coffer/app/cli", Deps: []string{"fyne.io/fyne/v2"}},
 		"lab uses a mount":        {ImportPath: "coffer/transfer/lab", Deps: []string{"coffer/vfs"}},
 		"ciphers know a format":   {ImportPath: "coffer/container/ciphers", Deps: []string{"coffer/container/luks"}},
