@@ -11,7 +11,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"coffer/app/window/text/internal/source"
 )
@@ -19,78 +18,8 @@ import (
 func main() {
 	add := flag.String("add", "", "`folder` with translations to add, LANGUAGE.json")
 	flag.Parse()
-	if err := run(*add); err != nil {
+	if err := source.Collect(*add); err != nil {
 		fmt.Fprintln(os.Stderr, "collect:", err)
 		os.Exit(1)
 	}
-}
-
-func run(add string) error {
-	if add != "" {
-		var err error
-		if add, err = filepath.Abs(add); err != nil {
-			return err
-		}
-	}
-	root, err := source.Root()
-	if err != nil {
-		return err
-	}
-	if err := os.Chdir(root); err != nil {
-		return err
-	}
-	texts, faults, err := source.Texts(filepath.Join("app", "window"))
-	if err != nil {
-		return err
-	}
-	for _, fault := range faults {
-		fmt.Fprintln(os.Stderr, fault)
-	}
-	files, err := filepath.Glob(filepath.Join("assets", "translations", "*.json"))
-	if err != nil {
-		return err
-	}
-	for _, file := range files {
-		if err := update(file, add, texts); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// update brings one file up to date.
-func update(file, add string, texts []source.Text) error {
-	old, err := source.Read(file)
-	if err != nil {
-		return err
-	}
-	if add != "" {
-		switch more, err := source.Read(filepath.Join(add, filepath.Base(file))); {
-		case err == nil:
-			for key, translated := range more {
-				old[key] = translated
-			}
-		case !os.IsNotExist(err):
-			return err
-		}
-	}
-	english := filepath.Base(file) == "en.json"
-	now := map[string]string{}
-	for _, text := range texts {
-		translated, known := old[text.Key]
-		switch {
-		case english:
-			now[text.Key] = text.Key
-		case known:
-			now[text.Key] = translated
-		default:
-			fmt.Printf("%s lacks %q (%s)\n", filepath.Base(file), text.Key, text.Place)
-		}
-	}
-	for key := range old {
-		if _, used := now[key]; !used {
-			fmt.Printf("%s: %q is no longer said\n", filepath.Base(file), key)
-		}
-	}
-	return source.Write(file, now)
 }
