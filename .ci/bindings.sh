@@ -24,11 +24,7 @@ test_wine() {
   local folder=$work
   export WINEPREFIX="$folder/prefix" WINEDEBUG=-all WINEDLLOVERRIDES="mscoree,mshtml=" WINESERVER=/usr/lib/wine/wineserver64
   trap '"$WINESERVER" -k -w 2>/dev/null; rm -rf -- "$work"' EXIT # this folder's server only
-  timeout 120 /usr/lib/wine/wine64 wineboot -i >/dev/null 2>&1 || die "wine does not start"
-  go run .ci/winedll.go "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll"
-  # Windows without a screen: else no window can be made, and messages of the system come to a window.
-  timeout 60 /usr/lib/wine/wine64 reg add 'HKCU\Software\Wine\Drivers' /v Graphics /d null /f >/dev/null 2>&1
-  "$WINESERVER" -k -w || true # what the desktop was begun with would go on for a while
+  wine_prefix
   wine_test vfs '^TestWindows'
   wine_test app/agent/autolock .
   wine_test fat32 '^(TestFoldName|TestCheckName|TestShortNames|TestForeignNames|TestErrors|TestIdentity|TestFaults|TestRenameCaseOnly|TestReadOnly|TestBarriers|TestDirtyMarks)$'
@@ -41,6 +37,15 @@ test_wine() {
   trap 'rm -rf -- "$work"' EXIT
   rm -rf "$folder"
   unset WINEPREFIX WINEDEBUG WINEDLLOVERRIDES WINESERVER
+}
+
+# wine_prefix: a Windows in the folder $WINEPREFIX that Go programs start on.
+wine_prefix() {
+  timeout 120 /usr/lib/wine/wine64 wineboot -i >/dev/null 2>&1 || die "wine does not start"
+  go run .ci/winedll.go "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll"
+  # Windows without a screen: else no window can be made, and messages of the system come to a window.
+  timeout 60 /usr/lib/wine/wine64 reg add 'HKCU\Software\Wine\Drivers' /v Graphics /d null /f >/dev/null 2>&1
+  "$WINESERVER" -k -w || true # what the desktop was begun with would go on for a while
 }
 
 # wine_test PACKAGE TESTS: its tests for Windows, in its folder.
