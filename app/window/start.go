@@ -103,9 +103,12 @@ func lockAll(ctx context.Context, c drives) error {
 
 // newApplication makes the application with its name, icon, language and looks.
 func newApplication(paths config.Paths, chosen config.Settings) fyne.App {
-	app.SetMetadata(fyne.AppMetadata{ID: ID, Name: "Coffer", Version: settings.Version(), Icon: icon("coffer-512.png")})
-	// Without an identity of its own the toolkit keeps no files beside ours; the one above is for the desktop.
+	// While it has no identity the toolkit begins no files of its own beside ours. The identity is for the desktop.
+	about := fyne.AppMetadata{Name: "Coffer", Version: settings.Version(), Icon: icon("coffer-512.png")}
+	app.SetMetadata(about)
 	application := app.NewWithID("")
+	about.ID = ID
+	app.SetMetadata(about)
 	application.SetIcon(icon("coffer-256.png"))
 	text.Use(languages(chosen.Language, lang.SystemLocale)...)
 	translateToolkit()

@@ -180,6 +180,23 @@ func (s *Screen) newSelect(values, names []string, message *ui.Message, get func
 	return chosen
 }
 
+// spanEntry is a line to type into, with choices.
+type spanEntry struct{ widget.SelectEntry }
+
+func newSpanEntry(choices []string) *spanEntry {
+	e := &spanEntry{}
+	e.Wrapping = fyne.TextWrapOff
+	e.ExtendBaseWidget(e)
+	e.SetOptions(choices)
+	return e
+}
+
+// TypedShortcut implements fyne.Shortcutable.
+func (e *spanEntry) TypedShortcut(cut fyne.Shortcut) {
+	e.SelectEntry.TypedShortcut(cut)
+	ui.PassShortcut(e, cut)
+}
+
 // span is a time: one of the usual ones, or what a person types. none is what 0 is called, "" if it cannot be 0.
 // limits says what is wrong with a time, in words for people.
 func (s *Screen) span(title, help, none string, usual []time.Duration, limits func(time.Duration) string, get func(config.Settings) config.Duration, set func(*config.Settings, config.Duration)) fyne.CanvasObject {
@@ -188,7 +205,7 @@ func (s *Screen) span(title, help, none string, usual []time.Duration, limits fu
 	for _, d := range usual {
 		names = append(names, spanText(d, none))
 	}
-	entry := widget.NewSelectEntry(names)
+	entry := newSpanEntry(names)
 	changed := func(typed string) {
 		d, err := parseSpan(typed, none)
 		wrong := ""

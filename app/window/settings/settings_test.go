@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
-	"fyne.io/fyne/v2/widget"
 
 	"coffer/app/client"
 	"coffer/app/config"
@@ -80,8 +81,8 @@ func until(t *testing.T, h *hosted, what string, holds func(config.Settings) boo
 }
 
 // entry is the field that shows some text.
-func entry(h *hosted, shown string) *widget.SelectEntry {
-	return uitest.Find(h.Desk, "field "+shown, func(e *widget.SelectEntry) bool { return e.Text == shown })
+func entry(h *hosted, shown string) *spanEntry {
+	return uitest.Find(h.Desk, "field "+shown, func(e *spanEntry) bool { return e.Text == shown })
 }
 
 func folderEntry(h *hosted, empty string) *ui.KeyEntry {
@@ -203,7 +204,7 @@ func TestOtherProgramsChangesStay(t *testing.T) {
 	s.Hidden()
 	s.Shown("")
 	h.Until("it is shown", func() bool {
-		return len(uitest.FindAll(h.Desk, func(e *widget.SelectEntry) bool { return e.Text == "1 h" })) == 1
+		return len(uitest.FindAll(h.Desk, func(e *spanEntry) bool { return e.Text == "1 h" })) == 1
 	})
 }
 
@@ -378,6 +379,19 @@ func TestSelfTest(t *testing.T) {
 	h.Until("it ends", func() bool { return h.Says("[Test this program]") })
 	if h.Says("sound") || h.Says("trust") {
 		t.Errorf("a cancelled test has a result: %q", h.Texts())
+	}
+}
+
+// TestKeysOfTheWindow: they work while a field has the focus, too.
+func TestKeysOfTheWindow(t *testing.T) {
+	_, h := at(t, "Locking")
+	key, pressed := &desktop.CustomShortcut{KeyName: fyne.KeyL, Modifier: fyne.KeyModifierControl | fyne.KeyModifierShift}, 0
+	h.Window().Canvas().AddShortcut(key, func(fyne.Shortcut) { pressed++ })
+	entry(h, "1 s").TypedShortcut(key)
+	h.Tap("Drives and copies")
+	folderEntry(h, "Chosen by Coffer").TypedShortcut(key)
+	if pressed != 2 {
+		t.Errorf("the window heard %d of 2", pressed)
 	}
 }
 

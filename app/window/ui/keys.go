@@ -3,6 +3,7 @@ package ui
 import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 )
@@ -90,6 +91,22 @@ func (k *Keys) NewEntry() *KeyEntry {
 func (e *KeyEntry) TypedKey(key *fyne.KeyEvent) {
 	if e.OnSubmitted != nil && key.Name != fyne.KeyEscape || !e.keys.Typed(key) {
 		e.Entry.TypedKey(key)
+	}
+}
+
+// TypedShortcut implements fyne.Shortcutable: what the entry does not know is for the window.
+func (e *KeyEntry) TypedShortcut(cut fyne.Shortcut) {
+	e.Entry.TypedShortcut(cut)
+	PassShortcut(e, cut)
+}
+
+// PassShortcut gives the window a shortcut that the toolkit gave only to the widget o, which has the focus.
+func PassShortcut(o fyne.CanvasObject, cut fyne.Shortcut) {
+	if _, custom := cut.(*desktop.CustomShortcut); !custom {
+		return // copy, paste and the like are of the widget
+	}
+	if c, ok := fyne.CurrentApp().Driver().CanvasForObject(o).(fyne.Shortcutable); ok {
+		c.TypedShortcut(cut)
 	}
 }
 
