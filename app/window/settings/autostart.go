@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 
@@ -74,27 +73,26 @@ func (f *startField) change(on bool) {
 	})
 }
 
-// run changes the system's list and shows what is in it then.
+// run changes the system's list, in the order of the person's choices, and shows what is in it then.
 func (f *startField) run(change func() error) {
 	f.turn++
-	mine, on := f.turn, false
-	f.screen.deps.Work(func(context.Context) error {
+	mine := f.turn
+	f.screen.store.do(func() {
 		err := change()
-		now, lookErr := f.list.enabled()
-		on = now
+		on, lookErr := f.list.enabled()
 		if err == nil {
 			err = lookErr
 		}
-		return err
-	}, func(err error) {
-		if mine != f.turn {
-			return
-		}
-		words := ""
-		if err != nil {
-			words = ui.Sentence(err.Error())
-		}
-		f.screen.say(f.message, widget.DangerImportance, words)
-		setCheck(&f.box.Check, on)
+		f.screen.store.post(func() {
+			if mine != f.turn {
+				return
+			}
+			words := ""
+			if err != nil {
+				words = ui.Sentence(err.Error())
+			}
+			f.screen.say(f.message, widget.DangerImportance, words)
+			setCheck(&f.box.Check, on)
+		})
 	})
 }

@@ -176,7 +176,7 @@ func checkPoint(path string) error {
 func (p *loginPart) update(path string, message *ui.Message, change func(*config.Known)) {
 	p.screen.store.do(func() {
 		err := p.screen.deps.Model.Update(path, change)
-		p.screen.deps.Do(func() {
+		p.screen.store.post(func() {
 			if err != nil {
 				p.screen.say(message, widget.DangerImportance, ui.Sentence(err.Error()))
 				return

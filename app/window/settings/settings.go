@@ -53,7 +53,7 @@ type part struct {
 
 // New makes the screen.
 func New(d *ui.Deps) *Screen {
-	s := &Screen{deps: d, store: &store{path: d.Paths.SettingsFile(), post: d.Do}, present: config.Defaults(), reason: ui.NewMessage()}
+	s := &Screen{deps: d, store: &store{path: d.Paths.SettingsFile(), deps: d}, present: config.Defaults(), reason: ui.NewMessage()}
 	s.parts = []part{
 		{text.T("General"), s.newGeneral()},
 		{text.T("Locking"), s.newLocking()},

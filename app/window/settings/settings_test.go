@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,13 +34,27 @@ func (h *hosted) HasTray() bool           { return h.tray }
 
 // listed is an autostart list in memory.
 type listed struct {
+	mu   sync.Mutex
 	path string
 	err  error
 }
 
-func (l *listed) enabled() (bool, error)   { return l.path != "", nil }
-func (l *listed) enable(path string) error { l.path = path; return l.err }
-func (l *listed) disable() error           { l.path = ""; return l.err }
+func (l *listed) enabled() (bool, error)   { path, _ := l.is(); return path != "", nil }
+func (l *listed) enable(path string) error { return l.set(path) }
+func (l *listed) disable() error           { return l.set("") }
+
+func (l *listed) set(path string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.path = path
+	return l.err
+}
+
+func (l *listed) is() (string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.path, l.err
+}
 
 // at makes the screen, shown at one of its parts.
 func at(t *testing.T, part string, before ...func(*hosted)) (*Screen, *hosted) {
@@ -275,10 +290,12 @@ func TestStartWithTheSession(t *testing.T) {
 	list := s.start.list.(*listed)
 	box := s.start.box
 	test.Tap(box)
-	h.Until("it is on", func() bool { return list.path == ownProgram() && box.Checked })
+	h.Until("it is on", func() bool { path, _ := list.is(); return path == ownProgram() && box.Checked })
 	test.Tap(box)
-	h.Until("it is off", func() bool { return list.path == "" && !box.Checked })
+	h.Until("it is off", func() bool { path, _ := list.is(); return path == "" && !box.Checked })
+	list.mu.Lock()
 	list.err = fmt.Errorf("the folder is read-only")
+	list.mu.Unlock()
 	test.Tap(box)
 	h.Until("the failure is told", func() bool { return h.Says("The folder is read-only.") })
 }

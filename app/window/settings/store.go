@@ -1,21 +1,30 @@
 package settings
 
 import (
+	"context"
 	"os"
 	"sync"
 
 	"coffer/app/config"
+	"coffer/app/window/ui"
 )
 
 // store is the settings file. Every change begins with what is in the file now, for other programs change it too, and changes
 // are made in the order in which they were asked for. Nothing waits for the disk: done comes on Fyne's goroutine.
 type store struct {
 	path string
-	post func(func()) // runs something on Fyne's goroutine
+	deps *ui.Deps
 
 	mu    sync.Mutex
 	queue []func()
 	runs  bool
+}
+
+// post runs something on Fyne's goroutine, unless the window has ended.
+func (s *store) post(something func()) {
+	if s.deps.Context.Err() == nil {
+		s.deps.Do(something)
+	}
 }
 
 // do runs work after what was asked for before.
@@ -25,7 +34,10 @@ func (s *store) do(work func()) {
 	s.queue = append(s.queue, work)
 	if !s.runs {
 		s.runs = true
-		go s.run()
+		s.deps.Work(func(context.Context) error { // the process does not end before it
+			s.run()
+			return nil
+		}, func(error) {})
 	}
 }
 
