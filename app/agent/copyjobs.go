@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -87,7 +88,7 @@ func (k copying) Plan(ctx context.Context, c protocol.CopyJob, h jobs.Hands) (jo
 	}
 	q := session.CopyRequest{
 		Destination: jobPlace(c.Destination, c.ToInside, named), Verify: c.Verify, Resume: c.Resume, Move: c.Move, Split: c.Split,
-		Existing: c.Existing, Label: c.Label, Window: time.Duration(c.WindowMillis) * time.Millisecond, Program: c.Program, Records: c.Records,
+		Existing: c.Existing, Label: c.Label, Window: time.Duration(c.WindowMillis) * time.Millisecond, Program: cmp.Or(c.Program, "coffer "+k.c.settings.Program), Records: c.Records,
 		Control: h.Control, Watch: h.Event,
 		Report: func(e session.Event) {
 			if e.Kind == session.EventNote || e.Kind == session.EventWarning {

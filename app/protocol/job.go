@@ -38,7 +38,7 @@ type CopyJob struct {
 	Label        string   `json:"label,omitempty"`      // the person's own text, for the record
 	WindowMillis int64    `json:"windowMillis,omitempty"`
 	Records      string   `json:"records,omitempty"` // folder of the records; "": none is kept
-	Program      string   `json:"program,omitempty"` // name and version, for the record
+	Program      string   `json:"program,omitempty"` // name and version, for the record; "": that of the agent, which does the copying
 }
 
 // What to do with files that exist at the target.
