@@ -99,6 +99,7 @@ class Window:
         self.desktop = desktop
         self.probe = desktop.work / "probe"
         self.probe.unlink(missing_ok=True)
+        self.clicks = 0
         self.log = open(desktop.work / "window.log", "ab")
         started = time.monotonic()
         self.process = subprocess.Popen([program, *map(str, arguments)], env={**environment, "COFFER_WINDOW_PROBE": str(self.probe)}, stdin=subprocess.DEVNULL,
@@ -193,7 +194,10 @@ class Window:
 
     def click(self, text=None, button=1, times=1, fx=0.5, fy=0.5, **what):
         item = self.locate(text, **what)
+        self.clicks += times
         self.desktop.xdotool("mousemove", *self.at(item, fx, fy), "sleep", 0.04, "click", "--repeat", times, "--delay", 60, button)
+        if item["kind"].endswith("Entry"):  # a click that may become a double click takes the toolkit a moment
+            until("the field to have the focus", lambda: any(i.get("focused") and (i["x"], i["y"]) == (item["x"], item["y"]) for i in self.items()), 5)
         return item
 
     def press(self, *keys):
@@ -205,7 +209,6 @@ class Window:
     def fill(self, value, **what):
         """Puts a value into a field, instead of what is in it."""
         item = self.click(**what)
-        until("the field to have the focus", lambda: any(i.get("focused") for i in self.items()), 5)
         self.press("ctrl+a")
         self.write(value)
         if not item.get("secret"):

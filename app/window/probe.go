@@ -14,7 +14,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/test"
-	"fyne.io/fyne/v2/widget"
 )
 
 // The probe tells a script what the window shows and where, so that it can aim a real mouse at a button by the button's name. It
@@ -127,9 +126,10 @@ func (a area) cut(b area) area {
 func (a area) empty() bool { return a.right-a.left < 1 || a.bottom-a.top < 1 }
 
 type walker struct {
-	canvas fyne.Canvas
-	layer  int
-	to     *[]item
+	canvas   fyne.Canvas
+	layer    int
+	disabled bool // what is in a widget that is
+	to       *[]item
 }
 
 // walk tells of an object and what is in it; clip is what can be seen.
@@ -138,11 +138,16 @@ func (w walker) walk(o fyne.CanvasObject, offset fyne.Position, clip area) {
 		return
 	}
 	at := offset.Add(o.Position())
-	own := clip.cut(area{at.X, at.Y, at.X + o.Size().Width, at.Y + o.Size().Height})
+	size := o.Size()
+	if size.IsZero() { // a text that was only moved is drawn all the same
+		size = o.MinSize()
+	}
+	own := clip.cut(area{at.X, at.Y, at.X + size.Width, at.Y + size.Height})
 	if own.empty() && !plain(o) {
 		return
 	}
 	if it, tells := describe(o); tells && !own.empty() {
+		it.Disabled = it.Disabled || w.disabled
 		scale := w.canvas.Scale()
 		it.Layer = w.layer
 		it.X, it.Y = int(own.left*scale), int(own.top*scale)
@@ -153,6 +158,9 @@ func (w walker) walk(o fyne.CanvasObject, offset fyne.Position, clip area) {
 	}
 	if _, scrolls := o.(*container.Scroll); scrolls {
 		clip = own
+	}
+	if d, can := o.(fyne.Disableable); can {
+		w.disabled = w.disabled || d.Disabled()
 	}
 	for _, child := range children(o) {
 		w.walk(child, at, clip)
@@ -176,12 +184,29 @@ func children(o fyne.CanvasObject) []fyne.CanvasObject {
 	switch o := o.(type) {
 	case *fyne.Container:
 		return o.Objects
-	case *widget.Label, *widget.Button, *widget.Hyperlink, *widget.Check, *widget.Select, *widget.RichText:
-		return nil
 	case fyne.Widget:
-		return test.WidgetRenderer(o).Objects()
+		if _, told := words(o); !told {
+			return test.WidgetRenderer(o).Objects()
+		}
 	}
 	return nil
+}
+
+// words is the text of a widget that has one.
+func words(o any) (text string, has bool) {
+	for _, name := range []string{"Text", "Selected", "Label", "Segments"} {
+		f, is := field(o, name)
+		switch {
+		case !is:
+		case name == "Segments":
+			if rich, can := o.(fmt.Stringer); can {
+				return rich.String(), true
+			}
+		case f.Kind() == reflect.String && (text == "" || f.String() != ""):
+			text, has = f.String(), true
+		}
+	}
+	return text, has
 }
 
 // describe says what an object is; containers and bare shapes are not worth telling.
@@ -194,13 +219,8 @@ func describe(o fyne.CanvasObject) (item, bool) {
 	if f, has := field(o, "Password"); has && f.Kind() == reflect.Bool {
 		it.Secret = f.Bool()
 	}
-	for _, name := range []string{"Text", "Selected", "Label"} {
-		if f, has := field(o, name); has && f.Kind() == reflect.String && it.Text == "" && !it.Secret {
-			it.Text = f.String()
-		}
-	}
-	if s, can := o.(fmt.Stringer); can && it.Text == "" {
-		it.Text = s.String()
+	if !it.Secret {
+		it.Text, _ = words(o)
 	}
 	if f, has := field(o, "PlaceHolder"); has && f.Kind() == reflect.String {
 		it.Hint = f.String()
