@@ -14,7 +14,9 @@ story() {
   local measured=()
   if [[ " $* " == *" --measure "* ]]; then measured_loop; measured=(-modfile "$work/measured.mod"); fi
   go build -tags probe "${measured[@]}" -o "$work/bin/coffer-window" ./app/coffer-window
-  /usr/bin/python3 .ci/story/story.py --work "$work" --programs "$work/bin" "$@"
+  local apart=()
+  if [[ " $* " == *" --screenshots "* ]] && unshare --mount true 2>/dev/null; then apart=(unshare --mount env COFFER_STORY_PLACES=1); fi
+  "${apart[@]}" /usr/bin/python3 .ci/story/story.py --work "$work" --programs "$work/bin" "$@"
 }
 
 # typelib is where GTK 3 is described for Python.

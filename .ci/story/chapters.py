@@ -207,7 +207,7 @@ class Story:
     def watch(self):
         w = self.window
         point = self.mounted()
-        with self.slow_disk():
+        with self.slow_disk(stopped=0.2 if self.pictures else 0.06):
             w.drop([self.originals / "Film.mkv"], self.choose())
             until("a copy under way", lambda: (j := self.job(2)) and j["state"] == "running" and j["bytes"] > 200_000_000)
             w.expect("copy running")

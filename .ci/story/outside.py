@@ -9,6 +9,14 @@ from pathlib import Path
 from desktop import Failure
 
 
+def put(folder: Path, at: str):
+    """Shows a folder in another place."""
+    subprocess.run(["mount", "-t", "tmpfs", "none", Path(at).parent], check=True)
+    Path(at).mkdir(mode=0o700)
+    subprocess.run(["mount", "--bind", folder, at], check=True)
+    return Path(at)
+
+
 class Profile:
     """The folders of a person who has never used Coffer."""
 
@@ -18,6 +26,8 @@ class Profile:
         for folder in (self.home, self.config, self.data, self.state, self.runtime):
             folder.mkdir(mode=0o700, parents=True)
         (self.home / "Documents").mkdir()
+        if os.environ.get("COFFER_STORY_PLACES"):  # a mount namespace of our own: pictures show the paths that people have
+            self.home, self.runtime = (put(folder, at) for folder, at in ((self.home, "/home/me"), (self.runtime, "/run/user/1000")))
 
     def environment(self, base):
         return {**base, "HOME": str(self.home), "XDG_CONFIG_HOME": str(self.config), "XDG_DATA_HOME": str(self.data), "XDG_STATE_HOME": str(self.state),
