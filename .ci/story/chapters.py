@@ -118,7 +118,7 @@ class Story:
     # -- The chapters
 
     def tell(self):
-        self.originals = self.work / "originals"
+        self.originals = self.profile.home / "Pictures"
         self.image = self.profile.home / "Documents" / "Photos.img"
         for n in range(1, 7):
             self.write_file(f"Holiday/Day {n}.jpg", 300_000)
