@@ -257,7 +257,7 @@ func TestSizes(t *testing.T) {
 		typed, unit string
 		want        int64
 	}{
-		{"4", "GB", 4e9}, {"1.5", "GB", 15e8}, {"1,5", "GB", 15e8}, {" 700 ", "MB", 7e8}, {"2", "TB", 2e12},
+		{"4", "GB", 4e9}, {"1.5", "GB", 15e8}, {"1,5", "GB", 15e8}, {" 700 ", "MB", 7e8}, {"2", "TB", 2e12}, {"2 GB", "MB", 2e9}, {"1.5tb", "GB", 15e11}, {"GB", "GB", 0},
 		{"", "GB", 0}, {"-1", "GB", 0}, {"0", "GB", 0}, {"x", "GB", 0}, {"NaN", "GB", 0}, {"1e300", "TB", 1<<62 - 1}, {"Inf", "MB", 1<<62 - 1},
 	} {
 		if got := parseSize(one.typed, one.unit); got != one.want && !(one.want == 1<<62-1 && got > largest) {

@@ -158,9 +158,17 @@ func (p *sizePage) typed() {
 	p.judge()
 }
 
-// parseSize reads a number of a unit of sizeUnits in bytes; 0 if it is none. A comma does for a point.
+// parseSize reads a number of a unit of sizeUnits in bytes; 0 if it is none. A comma does for a point, and a unit that is typed
+// behind the number counts instead.
 func parseSize(typed, unit string) int64 {
-	value, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(typed), ",", "."), 64)
+	typed = strings.TrimSpace(typed)
+	for _, one := range sizeUnits {
+		if number := len(typed) - len(one); number > 0 && strings.EqualFold(typed[number:], one) {
+			typed, unit = strings.TrimSpace(typed[:number]), one
+			break
+		}
+	}
+	value, err := strconv.ParseFloat(strings.ReplaceAll(typed, ",", "."), 64)
 	if err != nil || math.IsNaN(value) || value <= 0 {
 		return 0
 	}

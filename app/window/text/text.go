@@ -121,6 +121,9 @@ func Rate(bytesPerSecond float64) string {
 	if bytesPerSecond < 500 {
 		return printed("%.0f", 0.0) + " MB/s"
 	}
+	if bytesPerSecond < 0.0995e6 { // a rate that is there must not read as none
+		return printed("%.3f", bytesPerSecond/1e6) + " MB/s"
+	}
 	if bytesPerSecond >= 99.95e6 {
 		return printed("%.0f", bytesPerSecond/1e6) + " MB/s"
 	}

@@ -83,7 +83,7 @@ func TestSizesRatesSpans(t *testing.T) {
 			t.Errorf("Size(%d) = %q, want %q", bytes, got, want)
 		}
 	}
-	for rate, want := range map[float64]string{0: "0 MB/s", 499: "0 MB/s", 50_000: "0.1 MB/s", 99.94e6: "99.9 MB/s", 99.96e6: "100 MB/s", 1.5e9: "1,500 MB/s"} {
+	for rate, want := range map[float64]string{0: "0 MB/s", 499: "0 MB/s", 500: "0.001 MB/s", 50_000: "0.050 MB/s", 99_600: "0.1 MB/s", 99.94e6: "99.9 MB/s", 99.96e6: "100 MB/s", 1.5e9: "1,500 MB/s"} {
 		if got := Rate(rate); got != want {
 			t.Errorf("Rate(%v) = %q, want %q", rate, got, want)
 		}
