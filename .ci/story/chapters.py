@@ -60,6 +60,7 @@ class Story:
         self.desktop, self.profile, self.size, self.theme, self.pictures = desktop, profile, size, theme, pictures
         self.work = profile.work
         self.window = None
+        self.taken = []
 
     # -- Tools of all chapters
 
@@ -81,7 +82,12 @@ class Story:
         time.sleep(0.4)  # an animation may be under way; nothing depends on this but the looks of the picture
         path = self.pictures / f"window-{name}-{self.size}-{self.theme}.png"
         self.desktop.picture(path)
-        subprocess.run(["pngquant", "--force", "--skip-if-larger", "--strip", "--speed", "1", "--output", path, "128", path], check=False)
+        self.taken.append(path)
+
+    def shrink(self):
+        """Makes the pictures small: the window has few colours."""
+        for path in self.taken:
+            subprocess.run(["pngquant", "--force", "--skip-if-larger", "--strip", "--speed", "1", "--output", path, "128", path], check=False)
 
     def write_file(self, name, size):
         path = self.originals / name
@@ -107,7 +113,7 @@ class Story:
             raise Failure(f"copy {n} is {job['state']}: {job}")
         return job
 
-    def slow_disk(self, running=0.006, stopped=0.06):
+    def slow_disk(self, running=0.006, stopped=0.1):
         return SlowDisk(self.profile.unlocked()[str(self.image)]["pid"], running, stopped)
 
     def choose(self, **what):
@@ -142,6 +148,7 @@ class Story:
         self.settings()
         self.lock()
         self.outside()
+        self.shrink()
 
     @chapter("a window that was never used")
     def begin(self):
@@ -207,7 +214,7 @@ class Story:
     def watch(self):
         w = self.window
         point = self.mounted()
-        with self.slow_disk(stopped=0.2 if self.pictures else 0.06):
+        with self.slow_disk(stopped=0.2 if self.pictures else 0.1):  # pictures take time
             w.drop([self.originals / "Film.mkv"], self.choose())
             until("a copy under way", lambda: (j := self.job(2)) and j["state"] == "running" and j["bytes"] > 200_000_000)
             w.expect("copy running")

@@ -99,7 +99,7 @@ class Window:
         self.desktop = desktop
         self.probe = desktop.work / "probe"
         self.probe.unlink(missing_ok=True)
-        self.clicks = 0
+        self.clicks, self.clicked = 0, 0
         self.log = open(desktop.work / "window.log", "ab")
         started = time.monotonic()
         self.process = subprocess.Popen([program, *map(str, arguments)], env={**environment, "COFFER_WINDOW_PROBE": str(self.probe)}, stdin=subprocess.DEVNULL,
@@ -194,6 +194,9 @@ class Window:
 
     def click(self, text=None, button=1, times=1, fx=0.5, fy=0.5, **what):
         item = self.locate(text, **what)
+        if times > 1:  # else a click just before counts as one of them
+            time.sleep(max(0, self.clicked + 0.4 - time.monotonic()))
+        self.clicked = time.monotonic()
         self.clicks += times
         self.desktop.xdotool("mousemove", *self.at(item, fx, fy), "sleep", 0.04, "click", "--repeat", times, "--delay", 60, button)
         if item["kind"].endswith("Entry"):  # a click that may become a double click takes the toolkit a moment

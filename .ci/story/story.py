@@ -2,14 +2,13 @@
 """The story of a person and Coffer's window, told by real events and verified from outside.
 
 story.py --work FOLDER --programs FOLDER [--size WxH] [--theme light|dark]    one variant of the story
-         --screenshots FOLDER   four variants, each screen as a picture into FOLDER
+         --screenshots [FOLDER]   four variants, each screen as a picture into FOLDER, else assets/screenshots
          --measure              how responsive the window is, as a table; nothing is asserted"""
 import argparse
-import hashlib
-import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 from pathlib import Path
@@ -38,10 +37,10 @@ def play(work, programs, size, theme, play_it, **options):
         traceback.print_exc()
         print(f"\nstory: {failure}", file=sys.stderr)
         if desktop:
-            kept = Path(os.environ.get("COFFER_STORY_FAILURES", work.parent))
+            kept = Path(tempfile.gettempdir()) / "coffer-story-failed.png"
             try:
-                desktop.picture(kept / "story-failed.png")
-                print(f"story: the screen at that moment: {kept / 'story-failed.png'}", file=sys.stderr)
+                desktop.picture(kept)
+                print(f"story: the screen at that moment: {kept}", file=sys.stderr)
                 for i in story.window.items(all_layers=True):
                     if i.get("text") or i.get("hint") or i.get("icon"):
                         print("   ", {k: v for k, v in i.items() if k != "layer"}, file=sys.stderr)
@@ -62,7 +61,7 @@ def main():
     arguments.add_argument("--programs", type=Path, required=True)
     arguments.add_argument("--size", default="1280x800", choices=["1280x800", "1024x700"])
     arguments.add_argument("--theme", default="light", choices=["light", "dark"])
-    arguments.add_argument("--screenshots", type=Path)
+    arguments.add_argument("--screenshots", type=Path, nargs="?", const=Path("assets/screenshots"))
     arguments.add_argument("--measure", action="store_true")
     chosen = arguments.parse_args()
     started = time.monotonic()
