@@ -92,7 +92,7 @@ func CheckCreate(r CreateRequest) error {
 		return usage("cluster size %d is smaller than the sector size %d", size, r.SectorSizeBytes)
 	}
 	if n := utf8.RuneCountInString(r.Label); n > maxLabel {
-		return usage("label %q has %d characters, at most %d fit", r.Label, n, maxLabel)
+		return usage("the label has %d characters, at most %d fit", n, maxLabel) // not quoted: a password may have been typed in its place
 	}
 	if r.KDF.MemoryBytes != 0 && r.KDF.MemoryBytes < minKDFMemory {
 		return usage("--kdf-memory %d is below %d bytes", r.KDF.MemoryBytes, int64(minKDFMemory))

@@ -174,6 +174,11 @@ func (w *window) shortcut(key fyne.KeyName, modifier fyne.KeyModifier, do func()
 // turn shows a page.
 func (w *window) turn(page ui.Page) {
 	if w.page >= 0 {
+		if c := w.window.Canvas(); w.page != page && c.Overlays().Top() == nil {
+			if _, rail := c.Focused().(*railItem); !rail {
+				c.Unfocus() // an entry of the page that goes would take what is typed on the next one
+			}
+		}
 		w.screens[w.page].Hidden()
 	}
 	w.page = page

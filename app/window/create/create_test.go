@@ -168,6 +168,7 @@ func TestWithoutRecoveryKey(t *testing.T) {
 			} else {
 				enter(k, w, pageSheet)
 				k.Tap("Go on without a recovery key")
+				k.Tap("Go on without")
 				k.Until("it is made", func() bool { return current == nil || w.at == pageMake })
 			}
 			k.Until("it is unlocked", func() bool { return k.Coffer.Called("Unlock") == 1 && k.Dialogs() == 0 })
@@ -176,6 +177,26 @@ func TestWithoutRecoveryKey(t *testing.T) {
 			}
 			nothingLeft(t, w)
 		})
+	}
+}
+
+// TestTabAfterTheFirstGroup: the keyboard goes to the second group by itself, and the Tab that people press all the same does not
+// take it further, to the link that leaves the key out; the next one does.
+func TestTabAfterTheFirstGroup(t *testing.T) {
+	k := desk(t)
+	w := start(k)
+	toSecret(k, w)
+	enter(k, w, pageSheet)
+	if w.sheet.entries[0].AcceptsTab() {
+		t.Error("a Tab in the first group stays there")
+	}
+	k.Type(string(recovery.Group(w.sheet.key, w.sheet.asked[0])))
+	if second := w.sheet.entries[1]; !second.AcceptsTab() || second.AcceptsTab() {
+		t.Error("the first Tab must stay, the second must not")
+	}
+	k.Type(string(recovery.Group(w.sheet.key, w.sheet.asked[1])))
+	if !w.sheet.right(0) || !w.sheet.right(1) {
+		t.Errorf("typed: %q and %q", w.sheet.entries[0].Text, w.sheet.entries[1].Text)
 	}
 }
 

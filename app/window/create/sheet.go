@@ -36,6 +36,7 @@ type sheetPage struct {
 
 	key    []byte // nil: none was made yet
 	hidden bool
+	jumped *ui.KeyEntry // where the keyboard went by itself a moment ago; nil: nowhere
 }
 
 const hiddenGroup = "•••••"
@@ -53,13 +54,14 @@ func newSheetPage(d *ui.Deps, panel *ui.Panel, title func() string) *sheetPage {
 	save := panel.Keys.NewButton(text.T("Save a sheet to print…"), p.save)
 	save.Icon = theme.DocumentPrintIcon()
 	p.again = panel.Keys.NewLink(text.T("Show the key again"), theme.VisibilityIcon(), func() { p.conceal(false) })
-	p.skip = panel.Keys.NewLink(text.T("Go on without a recovery key"), nil, func() { p.without() })
+	p.skip = panel.Keys.NewLink(text.T("Go on without a recovery key"), nil, p.goWithout)
 	questions := container.NewGridWithColumns(2)
 	for i := range p.entries {
 		p.labels[i] = widget.NewLabel("")
 		p.entries[i] = panel.Keys.NewEntry()
 		p.entries[i].TextStyle.Monospace = true
 		p.entries[i].OnChanged = func(typed string) { p.typed(i, typed) }
+		p.entries[i].KeepTab = func() bool { return p.keepTab(i) }
 		questions.Add(container.NewBorder(nil, nil, p.labels[i], nil, p.entries[i]))
 	}
 	p.content = container.NewVBox(
@@ -143,13 +145,28 @@ func (p *sheetPage) typed(i int, typed string) {
 		p.conceal(true)
 	}
 	if p.right(i) && !p.right(1-i) {
-		p.panel.Focus(p.entries[1-i])
+		p.jumped = p.entries[1-i]
+		p.panel.Focus(p.jumped)
 	}
 	wrong := ""
 	if len(strings.TrimSpace(typed)) >= recovery.GroupLength && !p.right(i) {
 		wrong = text.T("Group %d is not that. Look at your note again.", p.asked[i])
 	}
 	p.say(wrong)
+}
+
+// keepTab says whether a Tab in an entry is that of somebody who does not know that the keyboard is there already: once.
+func (p *sheetPage) keepTab(i int) bool {
+	keep := p.jumped == p.entries[i] && p.entries[i].Text == ""
+	p.jumped = nil
+	return keep
+}
+
+// goWithout asks first: the key that is shown here may have been written down already.
+func (p *sheetPage) goWithout() {
+	ui.Confirm(p.d.Shell.Window(), text.T("Go on without a recovery key?"),
+		text.T("The key shown here will open nothing: throw away what you have noted or saved of it. If the password is forgotten, nobody can open the container."),
+		text.T("Go on without"), true, func() { p.without() })
 }
 
 func (p *sheetPage) say(wrong string) {

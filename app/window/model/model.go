@@ -361,12 +361,24 @@ func (m *Model) listedLocked(k config.Known) Container {
 		c.State = Missing
 	}
 	for _, s := range m.unlocked {
-		if c.ID != "" && s.ID == c.ID || c.ID == "" && s.Image == k.Path {
+		if c.ID != "" && s.ID == c.ID {
 			c.ID, c.Status, c.State = s.ID, s, stateOf(s)
+			return c
+		}
+	}
+	for _, s := range m.unlocked { // its file is gone from there, or was replaced: what is unlocked is still what was there
+		if s.Image == k.Path {
+			c.ID, c.Status, c.State = s.ID, s, stateOf(s)
+			if seen && c.Status.Warning == "" {
+				c.Status.Warning = replacedWarning
+			}
 		}
 	}
 	return c
 }
+
+// replacedWarning is for people, in English as all that Coffer itself says.
+const replacedWarning = "the file at its path was moved, removed or replaced; the drive still belongs to the one that was unlocked: lock it, and put the file back"
 
 func stateOf(s protocol.Status) State {
 	switch {

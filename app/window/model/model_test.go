@@ -162,6 +162,26 @@ func TestUnlockedFileGone(t *testing.T) {
 	}
 }
 
+// TestUnlockedFileReplaced: while another file stands at its path, a container is shown as what it is, unlocked, with a warning.
+func TestUnlockedFileReplaced(t *testing.T) {
+	p := start(t)
+	a := p.image(t, "a.img")
+	if err := p.Add(a); err != nil {
+		t.Fatal(err)
+	}
+	p.look()
+	p.agents.set(nil, unlocked(t, a))
+	if err := os.Rename(a, a+".moved"); err != nil {
+		t.Fatal(err)
+	}
+	p.image(t, "a.img")
+	p.look()
+	all := p.Containers()
+	if len(all) != 1 || all[0].State != Unlocked || all[0].Status.Warning == "" {
+		t.Errorf("%+v", all)
+	}
+}
+
 // TestNotListed: what the command line unlocked is shown though it is not in the list, also by another path.
 func TestNotListed(t *testing.T) {
 	p := start(t)

@@ -77,6 +77,9 @@ func (b *KeyButton) TypedKey(e *fyne.KeyEvent) {
 type KeyEntry struct {
 	widget.Entry
 	keys *Keys
+	// KeepTab, if not nil, says whether a Tab leaves the keyboard here: for one that it came to by itself, where people who expect to
+	// go there still press Tab.
+	KeepTab func() bool
 }
 
 // NewEntry makes a line to type into.
@@ -89,10 +92,16 @@ func (k *Keys) NewEntry() *KeyEntry {
 
 // TypedKey implements fyne.Focusable.
 func (e *KeyEntry) TypedKey(key *fyne.KeyEvent) {
+	if key.Name == fyne.KeyTab {
+		return // it was asked for by AcceptsTab, and stays
+	}
 	if e.OnSubmitted != nil && key.Name != fyne.KeyEscape || !e.keys.Typed(key) {
 		e.Entry.TypedKey(key)
 	}
 }
+
+// AcceptsTab implements fyne.Tabbable.
+func (e *KeyEntry) AcceptsTab() bool { return e.KeepTab != nil && e.KeepTab() }
 
 // TypedShortcut implements fyne.Shortcutable: what the entry does not know is for the window.
 func (e *KeyEntry) TypedShortcut(cut fyne.Shortcut) {

@@ -70,5 +70,6 @@ func (p *Panel) Close() {
 	}
 	p.open = false
 	p.detach()
+	p.window.Canvas().Unfocus() // else the entry that has the keyboard goes on blinking, unseen
 	p.dialog.Hide()
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -151,8 +152,12 @@ func showLeft(d *ui.Deps, left []held, done func()) {
 	if forcible {
 		content.Add(widget.NewSeparator())
 		content.Add(ui.Paragraph(text.T("Close these programs and try again. If you lock anyway, what they have written is kept; what they write afterwards fails, and copies under way stop.")))
-	} else if len(left) == 1 {
-		title = text.T("%s was not locked cleanly", ui.Clean(left[0].title))
+	} else {
+		if len(left) == 1 {
+			title = text.T("%s was not locked cleanly", ui.Clean(left[0].title))
+		}
+		content.Add(widget.NewSeparator())
+		content.Add(ui.Paragraph(text.T("If you lock anyway, what could not be written down is lost; all that was written down before is kept.")))
 	}
 	p := ui.NewPanel(w, title, 560, content)
 	again := func(force bool) func() {
@@ -163,13 +168,9 @@ func showLeft(d *ui.Deps, left []held, done func()) {
 	}
 	try := p.Keys.NewPrimary(text.T("Try again"), again(false))
 	p.Keys.Escape, p.Keys.Enter = p.Close, try.OnTapped
-	buttons := []fyne.CanvasObject{p.Keys.NewButton(text.T("Leave it unlocked"), p.Close)}
-	if forcible {
-		force := p.Keys.NewButton(text.T("Lock anyway"), again(true))
-		force.Importance = widget.DangerImportance
-		buttons = append(buttons, force)
-	}
-	p.SetButtons(append(buttons, try)...)
+	force := p.Keys.NewButton(text.T("Lock anyway"), again(true))
+	force.Importance = widget.DangerImportance
+	p.SetButtons(p.Keys.NewButton(text.T("Leave it unlocked"), p.Close), force, try)
 	p.Show()
 	p.Focus(try)
 }
@@ -180,7 +181,7 @@ func (one *held) words() []string {
 	if one.err != nil {
 		problem := client.Explain(one.err)
 		words := ui.Sentence(problem.Sentence)
-		if client.Code(one.err) != protocol.InUse && problem.Hint != "" {
+		if client.Code(one.err) != protocol.InUse && problem.Hint != "" && !strings.Contains(problem.Hint, "--force") { // there is a button for that
 			words += " " + ui.Sentence(problem.Hint)
 		}
 		all = append(all, words)

@@ -127,13 +127,26 @@ func TestLockFails(t *testing.T) {
 	k.Until("it says so", func() bool { return k.Says("The disk is full") || k.Says("the disk is full") })
 	k.MustSay("not locked cleanly")
 	k.MustSay("Free some space.")
-	for _, text := range k.Texts() {
-		if text == "[Lock anyway]" {
-			t.Error("force is offered, which helps nothing")
-		}
-	}
+	k.MustSay("what could not be written down is lost")
 	k.Tap("Try again")
 	k.Until("it is locked", func() bool { return *done })
+}
+
+// TestLockFailsAndIsForced: a drive whose writes fail for good, as that of a container whose file was replaced, can be locked all
+// the same, and nobody is told of flags of the command line.
+func TestLockFailsAndIsForced(t *testing.T) {
+	k, one, c := open(t)
+	k.Coffer.Fail["Lock"] = fake.Problem(protocol.Failed, "lock a.img: it was replaced", "--force locks it all the same")
+	done := lock(k, c)
+	k.Until("it says so", func() bool { return k.Says("not locked cleanly") })
+	if k.Says("--force") {
+		t.Error("a flag of the command line is shown")
+	}
+	k.Tap("Lock anyway")
+	k.Until("it is locked", func() bool { return *done })
+	if one.Unlocked {
+		t.Error("it is unlocked")
+	}
 }
 
 func TestLockAll(t *testing.T) {
