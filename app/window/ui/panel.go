@@ -14,6 +14,7 @@ type Panel struct {
 	window fyne.Window
 	width  float32
 	detach func()
+	over   fyne.CanvasObject // the panel itself among what lies over the window
 	open   bool
 }
 
@@ -40,9 +41,24 @@ func (p *Panel) Show() {
 		return
 	}
 	p.open = true
-	p.detach = p.Keys.Attach(p.window.Canvas())
+	c := p.window.Canvas()
+	before := c.OnTypedKey()
+	c.SetOnTypedKey(p.typed)
+	p.detach = func() { c.SetOnTypedKey(before) }
 	p.dialog.Show()
+	p.over = c.Overlays().Top()
 	p.Fit()
+}
+
+// typed takes a key that no widget wants. While something lies over the panel, a chooser of the toolkit or a question, Escape is for
+// that, and nothing for the panel.
+func (p *Panel) typed(e *fyne.KeyEvent) {
+	top := p.window.Canvas().Overlays().Top()
+	if top == nil || top == p.over {
+		p.Keys.Typed(e)
+	} else if e.Name == fyne.KeyEscape {
+		top.Hide()
+	}
 }
 
 // Fit gives it the height that its content needs now: texts wrap at the width they have.
