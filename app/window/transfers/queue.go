@@ -385,7 +385,7 @@ func (d *detail) noteOf(j Job) string {
 	case protocol.JobPaused:
 		return text.T("The drive can be used meanwhile. Pauses do not count in the rates.")
 	case protocol.JobCancelled:
-		return text.T("What was copied until then stays.")
+		return text.T("What was copied until then stays. Of large files the part that has arrived stays too, in hidden files named .coffer-part-…, so that “Try again” can go on from there; delete them if you do not want that.")
 	}
 	if len(j.Notes) > 0 {
 		return ui.Sentence(j.Notes[0])
