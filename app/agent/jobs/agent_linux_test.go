@@ -287,8 +287,8 @@ func TestPauseInAgent(t *testing.T) {
 	_, err = w.client.ResumeJob(w.ctx, id, before.ID)
 	w.must(err)
 	j := w.done(id, before.ID)
-	if j.Record.PausedSeconds <= 0 || len(j.Windows) == 0 {
-		t.Errorf("paused for %v s, %d windows", j.Record.PausedSeconds, len(j.Windows))
+	if j.Record.PausedSeconds <= 0 { // windows there may be none: a fast disk takes less than one of them
+		t.Errorf("paused for %v s", j.Record.PausedSeconds)
 	}
 	w.done(id, queued)
 	w.done(id, w.start(id, protocol.CopyJob{Sources: []string{"/big"}, FromInside: true, Destination: w.path("back")}))
