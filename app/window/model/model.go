@@ -66,6 +66,8 @@ type Sample struct {
 	Read, Write float64 // bytes per second at the file system
 }
 
+func (s Sample) moves() bool { return s.Read+s.Write > 0 }
+
 // Times.
 const (
 	pollStep  = 500 * time.Millisecond // between two looks at the agents
@@ -300,6 +302,9 @@ func (m *Model) sampleLocked(s protocol.Status, now time.Time) (seen bool) {
 		return false
 	}
 	last, known := m.before[s.ID]
+	if known && now.Sub(last.at) < pollStep/2 { // the answer before was late, or a look was asked for: too short for a rate
+		return slices.ContainsFunc(m.samples[s.ID], Sample.moves)
+	}
 	m.before[s.ID] = counted{now, s.FileSystem.BytesRead, s.FileSystem.BytesWritten}
 	list := m.samples[s.ID]
 	seconds := now.Sub(last.at).Seconds()
@@ -307,11 +312,11 @@ func (m *Model) sampleLocked(s protocol.Status, now time.Time) (seen bool) {
 		list = append(list, Sample{At: now, Read: float64(read) / seconds, Write: float64(wrote) / seconds})
 	}
 	for len(list) > 0 && now.Sub(list[0].At) > keepSpan {
-		seen = seen || list[0].Read+list[0].Write > 0 // it goes
+		seen = seen || list[0].moves() // it goes
 		list = list[1:]
 	}
 	m.samples[s.ID] = list
-	return seen || slices.ContainsFunc(list, func(one Sample) bool { return one.Read+one.Write > 0 })
+	return seen || slices.ContainsFunc(list, Sample.moves)
 }
 
 // Containers is the list as it is now: favourites first, then by title; then what is unlocked but not listed.

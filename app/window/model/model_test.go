@@ -331,20 +331,24 @@ func TestSamples(t *testing.T) {
 	if !see(2*time.Second, 3000, 500) {
 		t.Error("the traffic of a second ago moves through the chart, untold")
 	}
-	see(61500*time.Millisecond, 3000, 500)
+	see(2050*time.Millisecond, 3000, 200_500)
+	if see(2500*time.Millisecond, 3000, 200_500); p.History(s.ID)[3].Write != 400_000 {
+		t.Errorf("after two answers soon after one another: %+v", p.History(s.ID))
+	}
+	see(61500*time.Millisecond, 3000, 200_500)
 	for _, one := range p.History(s.ID) {
 		if one.Read > 0 {
 			t.Errorf("older than a minute: %+v", one)
 		}
 	}
-	if see(62*time.Second, 3000, 500) {
+	if see(63*time.Second, 3000, 200_500); see(63500*time.Millisecond, 3000, 200_500) {
 		t.Error("a drive at rest again tells of changes")
 	}
-	if see(63*time.Second, 100, 0); p.History(s.ID)[len(p.History(s.ID))-1].Read < 0 {
+	if see(64*time.Second, 100, 0); p.History(s.ID)[len(p.History(s.ID))-1].Read < 0 {
 		t.Error("counters that begin anew make a negative rate")
 	}
 	p.mu.Lock()
-	p.takeLocked(nil, nil, at.Add(64*time.Second))
+	p.takeLocked(nil, nil, at.Add(65*time.Second))
 	p.mu.Unlock()
 	if got := p.History(s.ID); len(got) != 0 {
 		t.Errorf("the history of what is locked stays: %v", got)
