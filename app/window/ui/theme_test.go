@@ -66,6 +66,12 @@ func TestContrast(t *testing.T) {
 				t.Errorf("%s: captions selected on %s have a contrast of %.2f", name, ground, got)
 			}
 		}
+		// An empty check box or radio button is its border and nothing else.
+		for _, ground := range []fyne.ThemeColorName{theme.ColorNameBackground, ColorNameSurface, theme.ColorNameOverlayBackground} {
+			if got := contrast(p[theme.ColorNameInputBorder], p[ground]); got < 3 {
+				t.Errorf("%s: the border of a field on %s has a contrast of %.2f", name, ground, got)
+			}
+		}
 		for words, ground := range map[fyne.ThemeColorName]fyne.ThemeColorName{theme.ColorNameForegroundOnPrimary: theme.ColorNamePrimary,
 			theme.ColorNameForegroundOnError: theme.ColorNameError, theme.ColorNameForegroundOnSuccess: theme.ColorNameSuccess,
 			theme.ColorNameForegroundOnWarning: theme.ColorNameWarning, theme.ColorNameForeground: theme.ColorNameButton} {
