@@ -1,4 +1,4 @@
-# Sourced by ./run: the story of a person and the window, with real events on a display without a screen. See .ci/story/story.py.
+# Sourced by ./run after .ci/package.sh: the story of a person and the window, with real events on a display without a screen. See .ci/story/story.py.
 
 # story [--screenshots|--measure]: by default one variant, which is what the integration machine runs.
 story() {
@@ -13,7 +13,7 @@ story() {
   say "coffer-window, with the probe"
   local measured=()
   if [[ " $* " == *" --measure "* ]]; then measured_loop; measured=(-modfile "$work/measured.mod"); fi
-  go build -tags probe "${measured[@]}" -o "$work/bin/coffer-window" ./app/coffer-window
+  go build -tags probe -ldflags "$(window_flags "$(version_of_checkout)")" "${measured[@]}" -o "$work/bin/coffer-window" ./app/coffer-window
   local apart=()
   if [[ " $* " == *" --screenshots "* ]] && unshare --mount true 2>/dev/null; then apart=(unshare --mount env COFFER_STORY_PLACES=1); fi
   "${apart[@]}" /usr/bin/python3 .ci/story/story.py --work "$work" --programs "$work/bin" "$@"
