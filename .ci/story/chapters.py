@@ -214,13 +214,15 @@ class Story:
     def watch(self):
         w = self.window
         point = self.mounted()
-        with self.slow_disk(stopped=0.2 if self.pictures else 0.1):  # pictures take time
+        with self.slow_disk(stopped=0.4 if self.pictures else 0.1):  # pictures take time
             w.drop([self.originals / "Film.mkv"], self.choose())
             until("a copy under way", lambda: (j := self.job(2)) and j["state"] == "running" and j["bytes"] > 200_000_000)
             w.expect("copy running")
             self.shot("home")
             w.press("ctrl+3")
             w.expect("Film.mkv", "Copying", "Average", "of 600 MB")
+            if self.pictures:
+                until("a chart to look at", lambda: self.job(2)["bytes"] > 400_000_000)
             self.shot("transfers")
             w.click("Pause")
             until("the pause", lambda: self.job(2)["state"] == "paused")

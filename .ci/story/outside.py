@@ -27,7 +27,7 @@ class Profile:
             folder.mkdir(mode=0o700, parents=True)
         (self.home / "Documents").mkdir()
         if os.environ.get("COFFER_STORY_PLACES"):  # a mount namespace of our own: pictures show the paths that people have
-            self.home, self.runtime = (put(folder, at) for folder, at in ((self.home, "/home/me"), (self.runtime, "/run/user/1000")))
+            self.home, self.runtime, self.programs = (put(folder, at) for folder, at in ((self.home, "/home/me"), (self.runtime, "/run/user/1000"), (self.programs, "/opt/coffer")))
 
     def environment(self, base):
         return {**base, "HOME": str(self.home), "XDG_CONFIG_HOME": str(self.config), "XDG_DATA_HOME": str(self.data), "XDG_STATE_HOME": str(self.state),
