@@ -23,6 +23,7 @@ import (
 	"coffer/app/window/backend/fake"
 	"coffer/app/window/model"
 	"coffer/app/window/ui"
+	"coffer/app/window/ui/uitest"
 )
 
 // shell is the window around the screen.
@@ -76,7 +77,7 @@ type timer struct {
 func newWorld(t testing.TB, drive bool) *world {
 	t.Helper()
 	w := &world{t: t, coffer: fake.New(), signal: make(chan struct{}, 1), image: filepath.Join(t.TempDir(), "photos.img")}
-	ui.UseTheme(test.NewTempApp(t), os.Getenv("FILES_THEME"))
+	ui.UseTheme(test.NewTempApp(t), os.Getenv("COFFER_PICTURES_THEME"))
 	w.one = w.coffer.Add(w.image, "secret")
 	m, err := model.New(w.coffer, "")
 	if err != nil {
@@ -282,7 +283,7 @@ func (t *table) slotOf(i int) *row { return t.slots[i%len(t.slots)] }
 
 // picture writes what the window looks like, if the environment names a folder for it.
 func (w *world) picture(name string) {
-	folder := os.Getenv("FILES_PICTURES")
+	folder := os.Getenv("COFFER_PICTURES")
 	if folder == "" {
 		return
 	}
@@ -306,11 +307,9 @@ func TestShowsAFolder(t *testing.T) {
 	w.picture("folder")
 }
 
-// TestPictures draws what there is to look at; it checks nothing.
+// TestPictures draws what there is to look at; by itself it fails when one of the pictures is empty.
 func TestPictures(t *testing.T) {
-	if os.Getenv("FILES_PICTURES") == "" {
-		t.Skip("only with FILES_PICTURES")
-	}
+	defer uitest.PicturesOf(t)()
 	w := newWorld(t, true)
 	w.put("Holidays/", "Letters/", "Holidays/Rome/", "Holidays/beach in the evening with a very long name that goes on and on and on and on until it cannot be shown any more.jpeg", "Holidays/film.mkv", "Holidays/song.mp3", "Holidays/Rome/forum.png", "notes.txt", "budget 2024.xlsx", "setup.exe", "archive.zip", "evil\u202egnp.exe", "long name that does not fit because it is too long for its column, really, much too long, is it not.txt")
 	for i := range 40 {

@@ -627,9 +627,7 @@ func TestQuiet(t *testing.T) {
 }
 
 func TestPictures(t *testing.T) {
-	if os.Getenv("COFFER_PICTURES") == "" {
-		t.Skip("COFFER_PICTURES names no folder")
-	}
+	defer uitest.PicturesOf(t)()
 	for _, name := range []string{ui.ThemeLight, ui.ThemeDark} {
 		k := open(t, name)
 		var paths []string

@@ -15,9 +15,7 @@ import (
 
 // TestPictures draws the screen in its states, for people to look at; see uitest.Desk.Picture.
 func TestPictures(t *testing.T) {
-	if os.Getenv("COFFER_PICTURES") == "" {
-		t.Skip("COFFER_PICTURES names no folder")
-	}
+	defer uitest.PicturesOf(t)()
 	for _, theme := range []string{ui.ThemeLight, ui.ThemeDark} {
 		for _, size := range [][2]float32{{850, 620}, {1100, 720}} {
 			name := func(what string) string { return fmt.Sprintf("%s-%.0f-%s", what, size[0], theme) }
