@@ -362,7 +362,7 @@ func (p *parser) escape() (rune, error) {
 	return 0, p.errorf("lone surrogate")
 }
 
-// hex4 reads \uXXXX.
+// hex4 reads the four hexadecimal digits behind \u.
 func (p *parser) hex4() (rune, error) {
 	if p.pos+6 > len(p.text) {
 		return 0, p.errorf("string without an end")

@@ -58,7 +58,7 @@ func trimZeros(s string) string {
 }
 
 // Escape makes text safe for a terminal: control characters, also the invisible
-// ones that reorder text, become \uXXXX.
+// ones that reorder text, become \u and four hexadecimal digits.
 func Escape(s string) string {
 	var b strings.Builder
 	for i, c := range s {
