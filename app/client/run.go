@@ -32,9 +32,15 @@ type Credential struct {
 // Wipe overwrites the password.
 func (c Credential) Wipe() { c.Password.Wipe() }
 
+// maxSecrets is room for all that goes to one command on standard input: two passwords of 4096 bytes, and a label.
+const maxSecrets = 16 << 10
+
 // arguments are the flags of the credential; prefix tells two of them apart. The password goes to in as a line.
 func (c Credential) arguments(prefix string, in *bytes.Buffer) []string {
 	var flags []string
+	if in.Cap() == 0 {
+		in.Grow(maxSecrets) // one that grew would leave the secret behind in the memory it had before
+	}
 	if c.Password != nil {
 		flags = append(flags, "--"+prefix+"password-stdin")
 		in.Write(c.Password)
