@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"coffer/app/agent/jobs"
-	"coffer/app/agent/operations"
 	"coffer/app/protocol"
 	"coffer/app/session"
 	"coffer/transfer/report"
@@ -106,7 +105,7 @@ func (k copying) Plan(ctx context.Context, c protocol.CopyJob, h jobs.Hands) (jo
 	if err != nil {
 		return nil, err
 	}
-	return plannedCopy{plan, k.c.operations}, nil
+	return plannedCopy{plan, k.c}, nil
 }
 
 // jobPlace is a path of a job. image is the container it is in, if it is inside.
@@ -139,7 +138,7 @@ func unlockedImage(id string) (string, error) {
 // plannedCopy is a copy of a job that was looked at.
 type plannedCopy struct {
 	*session.CopyPlan
-	operations *operations.Server
+	core *core
 }
 
 // Found implements jobs.Planned.
@@ -150,6 +149,8 @@ func (p plannedCopy) Found() jobs.Found {
 
 // Run implements jobs.Planned.
 func (p plannedCopy) Run(ctx context.Context) (*report.Record, error) {
-	defer p.operations.Private()()
+	defer p.core.operations.Private()()
+	p.core.rank.set(niceCopying)
+	defer p.core.rank.set(niceServing)
 	return p.CopyPlan.Run(ctx)
 }

@@ -35,6 +35,7 @@ type core struct {
 	began      time.Time // with its monotonic clock
 
 	auto *autolock.Watcher // locks by itself
+	rank courtesy          // of what it computes
 
 	used  atomic.Int64 // last use that did not come through the drive, in ns since began
 	meter meter

@@ -134,7 +134,10 @@ func start(ctx context.Context, s Settings, credential *session.Credential, h Ho
 	}
 	c.expectCrashes()
 	h.Watch.stage("open")
-	if err := c.openContainer(ctx, *credential, h.Watch); err != nil {
+	c.rank.set(niceUnlocking)
+	err = c.openContainer(ctx, *credential, h.Watch)
+	c.rank.set(niceServing)
+	if err != nil {
 		return nil, errors.Join(s.asNamed(err), c.release())
 	}
 	credential.Destroy()

@@ -179,6 +179,22 @@ func (w *world) names(id, folder string) string {
 	return strings.Join(names, " ")
 }
 
+// still is a paused job once what was under way when it was paused, a sync for one, has come to its end.
+func (w *world) still(id string, before *protocol.Job) *protocol.Job {
+	w.Helper()
+	for range 50 {
+		time.Sleep(100 * time.Millisecond)
+		j, err := w.client.Job(w.ctx, id, before.ID, 0)
+		w.must(err)
+		if j.Average == before.Average {
+			return j
+		}
+		before = j
+	}
+	w.Fatalf("job %d does not come to a stand: %+v", before.ID, before)
+	return nil
+}
+
 // paused starts a copy of a big file that is on its way, and pauses it there.
 func (w *world) paused(id string, job protocol.CopyJob) *protocol.Job {
 	w.Helper()
@@ -193,7 +209,7 @@ func (w *world) paused(id string, job protocol.CopyJob) *protocol.Job {
 			}
 			if j.State == protocol.JobRunning {
 				if j, err = w.client.PauseJob(w.ctx, id, number); err == nil && j.State == protocol.JobPaused && j.Average > 0 {
-					return j
+					return w.still(id, j)
 				}
 				if err == nil && j.State == protocol.JobPaused { // too early
 					_, err = w.client.ResumeJob(w.ctx, id, number)
@@ -205,6 +221,27 @@ func (w *world) paused(id string, job protocol.CopyJob) *protocol.Job {
 	}
 	w.Fatal("no copy could be paused")
 	return nil
+}
+
+// stands waits until the agent's session has the rank that is wanted among the sessions of the computer.
+func (w *world) stands(id, nice string) {
+	w.Helper()
+	if _, err := os.Stat("/proc/self/autogroup"); err != nil {
+		w.Log("this kernel does not rank sessions: ", err)
+		return
+	}
+	drives, err := w.client.Drives(w.ctx)
+	w.must(err)
+	at := slices.IndexFunc(drives, func(s protocol.Status) bool { return s.ID == id })
+	place, rank := fmt.Sprintf("/proc/%d/autogroup", drives[at].PID), []byte(nil)
+	for start := time.Now(); time.Since(start) < 10*time.Second; time.Sleep(20 * time.Millisecond) {
+		rank, err = os.ReadFile(place)
+		w.must(err)
+		if strings.HasSuffix(strings.TrimSpace(string(rank)), " nice "+nice) {
+			return
+		}
+	}
+	w.Errorf("%s is %q, wanted nice %s", place, rank, nice)
 }
 
 // TestCopyInAndOut through a real agent: what arrives is what was sent, with a record, and private on the host.
@@ -266,7 +303,9 @@ func TestPauseInAgent(t *testing.T) {
 	want := w.file("big", 250<<20)
 	w.file("note", 100)
 	job := protocol.CopyJob{Sources: []string{w.path("big")}, Destination: "/big", ToInside: true, WindowMillis: 50}
+	w.stands(id, "0")
 	before := w.paused(id, job)
+	w.stands(id, "10")
 	if got := w.names(id, "/"); strings.Contains(got, "/big") {
 		t.Errorf("half a file stands under its name: %s", got)
 	}
@@ -295,6 +334,7 @@ func TestPauseInAgent(t *testing.T) {
 	if got, err := os.ReadFile(w.path("back")); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%d bytes came back, %v", len(got), err)
 	}
+	w.stands(id, "0")
 	// What is cancelled leaves nothing under its name.
 	job.Destination = "/second"
 	paused := w.paused(id, job)
