@@ -8,8 +8,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"fyne.io/fyne/v2"
 )
 
 // Responsiveness, measured in the process: how long a function that is posted to Fyne's goroutine waits until it runs. A program
@@ -72,7 +70,7 @@ func (m *measurement) start() {
 				return
 			case posted := <-tick.C:
 				posted = time.Now()
-				fyne.Do(func() { m.note(stop, time.Since(posted)) })
+				idle.post(func() { m.note(stop, time.Since(posted)) })
 			}
 		}
 	}()

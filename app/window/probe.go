@@ -66,11 +66,14 @@ func answerProbe(connection net.Conn) {
 var probes = map[string]func(argument string) any{
 	"widgets": func(string) any {
 		var views []view
-		fyne.DoAndWait(func() {
+		looked := make(chan struct{})
+		idle.post(func() {
 			for _, w := range fyne.CurrentApp().Driver().AllWindows() {
 				views = append(views, look(w))
 			}
+			close(looked)
 		})
+		<-looked
 		return views
 	},
 }

@@ -57,7 +57,7 @@ func Main(line []string, out, errors io.Writer) int {
 	paths.Records = chosen.Records
 	application := newApplication(paths, chosen)
 	known, err := model.New(c, paths.KnownFile())
-	d := &ui.Deps{Model: known, Backend: backend.Of(c), Paths: paths, Context: ctx}
+	d := &ui.Deps{Model: known, Backend: backend.Of(c), Paths: paths, Context: ctx, Post: idle.post}
 	own := &ownLocks{asked: d.Backend.Drives}
 	d.Backend.Drives = own
 	w := newWindow(ctx, application, d)
@@ -68,6 +68,7 @@ func Main(line []string, out, errors io.Writer) int {
 	w.start()
 	w.startNotices(own)
 	w.show(asked, starts)
+	go idle.run(ctx)
 	application.Run()
 	cancel()
 	settle(w.deps)

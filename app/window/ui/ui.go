@@ -74,7 +74,8 @@ type Deps struct {
 	Paths   config.Paths
 	// Context ends when the window does. What must go on without the window is not bound to it: agents and their jobs are not.
 	Context context.Context
-	// Post runs something on Fyne's goroutine, later; nil is fyne.Do. Tests give one that they empty themselves.
+	// Post runs something on Fyne's goroutine, later, and wakes it if it rests; nil is fyne.Do. Tests give one that they empty
+	// themselves.
 	Post func(func())
 
 	working sync.WaitGroup
