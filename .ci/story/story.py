@@ -14,6 +14,7 @@ import traceback
 from pathlib import Path
 
 from chapters import Story
+import gallery
 from desktop import Desktop, Failure
 from measuring import measure
 from outside import Profile
@@ -69,6 +70,8 @@ def main():
         fine = play(chosen.work / "measure", chosen.programs, chosen.size, chosen.theme, measure)
     elif chosen.screenshots:
         fine = all([play(chosen.work / f"{size}-{theme}", chosen.programs, size, theme, Story.tell, pictures=chosen.screenshots) for size, theme in VARIANTS])
+        if fine:
+            gallery.write(chosen.screenshots, VARIANTS)
     else:
         fine = play(chosen.work / "story", chosen.programs, chosen.size, chosen.theme, Story.tell)
     print(f"\nthe story took {time.monotonic() - started:.0f} s", flush=True)
