@@ -24,22 +24,30 @@ const (
 
 // rester makes the loop of the toolkit rest. Everything that the window posts goes through post, which ends a rest.
 type rester struct {
+	do   func(func())        // runs something on the toolkit's goroutine, later
+	wait func(time.Duration) // on that goroutine, for the next event of the display
+	wake func()              // ends it
+
 	resting atomic.Bool
 	posted  atomic.Int64 // functions on their way
 }
 
 // idle is that of this process.
-var idle rester
+var idle = &rester{
+	do:   fyne.Do,
+	wait: func(most time.Duration) { glfw.WaitEventsTimeout(most.Seconds()) },
+	wake: glfw.PostEmptyEvent,
+}
 
 // post runs something on the toolkit's goroutine, soon. It can be called from any goroutine.
 func (r *rester) post(something func()) {
 	r.posted.Add(1)
-	fyne.Do(func() {
+	r.do(func() {
 		r.posted.Add(-1)
 		something()
 	})
 	if r.resting.Load() { // if not, the rest that begins just now sees what was posted
-		glfw.PostEmptyEvent()
+		r.wake()
 	}
 }
 
@@ -54,7 +62,7 @@ func (r *rester) run(ctx context.Context) {
 		case <-pause.C:
 		}
 		touched := make(chan bool, 1)
-		fyne.Do(func() { touched <- r.rest() })
+		r.do(func() { touched <- r.rest() })
 		select {
 		case <-ctx.Done(): // the loop may have ended with the function in its queue
 			return
@@ -75,6 +83,6 @@ func (r *rester) rest() (touched bool) {
 		return false
 	}
 	began := time.Now()
-	glfw.WaitEventsTimeout(restLength.Seconds())
+	r.wait(restLength)
 	return r.posted.Load() == 0 && time.Since(began) < restLength-time.Millisecond
 }
