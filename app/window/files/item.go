@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/theme"
 
 	"coffer/app/protocol"
+	"coffer/app/window/natural"
 	"coffer/app/window/text"
 	"coffer/app/window/ui"
 )
@@ -109,14 +110,14 @@ func (o order) compare(a, b *item) int {
 	c := 0
 	switch o.by {
 	case byFolder:
-		c = compareNatural(strings.ToLower(path.Dir(a.Path)), strings.ToLower(path.Dir(b.Path)))
+		c = natural.Compare(strings.ToLower(path.Dir(a.Path)), strings.ToLower(path.Dir(b.Path)))
 	case bySize:
 		c = cmp.Compare(a.SizeBytes, b.SizeBytes)
 	case byModified:
 		c = a.Modified.Compare(b.Modified)
 	}
 	if c == 0 {
-		c = compareNatural(a.key, b.key)
+		c = natural.Compare(a.key, b.key)
 	}
 	if c == 0 {
 		c = cmp.Compare(a.Path, b.Path)
@@ -148,37 +149,6 @@ func (o order) merged(a, b []*item) []*item {
 		}
 	}
 	return append(append(all, a...), b...)
-}
-
-// compareNatural compares texts with their numbers by value: "page 9" comes before "page 10".
-func compareNatural(a, b string) int {
-	for a != "" && b != "" {
-		if digit(a[0]) && digit(b[0]) {
-			x, y := number(a), number(b)
-			a, b = a[len(x):], b[len(y):]
-			x, y = strings.TrimLeft(x, "0"), strings.TrimLeft(y, "0")
-			if c := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)); c != 0 {
-				return c
-			}
-			continue
-		}
-		if a[0] != b[0] {
-			return cmp.Compare(a[0], b[0])
-		}
-		a, b = a[1:], b[1:]
-	}
-	return cmp.Compare(len(a), len(b))
-}
-
-func digit(c byte) bool { return '0' <= c && c <= '9' }
-
-// number is the number that s begins with.
-func number(s string) string {
-	n := 0
-	for n < len(s) && digit(s[n]) {
-		n++
-	}
-	return s[:n]
 }
 
 // matcher finds names that hold the words; "*" stands for anything between them.

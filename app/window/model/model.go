@@ -18,6 +18,7 @@ import (
 	"coffer/app/client"
 	"coffer/app/config"
 	"coffer/app/protocol"
+	"coffer/app/window/natural"
 )
 
 // State is how a container is.
@@ -319,7 +320,7 @@ func (m *Model) sampleLocked(s protocol.Status, now time.Time) (seen bool) {
 	return seen || slices.ContainsFunc(list, Sample.moves)
 }
 
-// Containers is the list as it is now: favourites first, then by title; then what is unlocked but not listed.
+// Containers is the list as it is now: favourites first, then by title, its numbers by value; then what is unlocked but not listed.
 func (m *Model) Containers() []Container {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -339,7 +340,7 @@ func (m *Model) Containers() []Container {
 			}
 			return 1
 		}
-		return cmp.Or(cmp.Compare(a.title, b.title), cmp.Compare(x.Path, y.Path))
+		return cmp.Or(natural.Compare(a.title, b.title), cmp.Compare(x.Path, y.Path))
 	})
 	list := make([]Container, 0, len(order)+len(m.unlocked))
 	listed := map[string]bool{}

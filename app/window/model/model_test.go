@@ -209,7 +209,7 @@ func TestNotListed(t *testing.T) {
 
 func TestOrder(t *testing.T) {
 	p := start(t)
-	for _, name := range []string{"zebra.img", "Ant.img", "bear.img"} {
+	for _, name := range []string{"zebra.img", "Ant.img", "bear.img", "c10.img", "c2.img"} {
 		if err := p.Add(p.image(t, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -224,7 +224,7 @@ func TestOrder(t *testing.T) {
 	for _, c := range p.Containers() {
 		titles = append(titles, c.Title())
 	}
-	if want := []string{"zebra", "bear", "cow"}; !slices.Equal(titles, want) {
+	if want := []string{"zebra", "bear", "c2", "c10", "cow"}; !slices.Equal(titles, want) {
 		t.Errorf("%v, not %v", titles, want)
 	}
 }
