@@ -19,7 +19,9 @@ const messageSpan = 12 * time.Second
 // bottom is the line at the bottom of the window: a message at the left, the copies that run at the right.
 type bottom struct {
 	object  fyne.CanvasObject
-	message *widget.Label
+	message *ui.Line
+	busy    int // copies there were when the message was said, or may be for it
+	active  int // copies there are
 	jobs    *widget.Button
 	bar     *widget.ProgressBar
 	clear   *time.Timer
@@ -27,13 +29,12 @@ type bottom struct {
 
 // newBottom makes the line; show is called when a person wants to see the copies, do runs something on Fyne's goroutine.
 func newBottom(show func(), do func(func())) *bottom {
-	b := &bottom{message: widget.NewLabel(""), jobs: widget.NewButtonWithIcon("", ui.IconTransfers, show), bar: widget.NewProgressBar()}
-	b.message.Truncation = fyne.TextTruncateEllipsis
+	b := &bottom{message: ui.NewLine(""), jobs: widget.NewButtonWithIcon("", ui.IconTransfers, show), bar: widget.NewProgressBar()}
 	b.jobs.Importance = widget.LowImportance
 	b.bar.TextFormatter = func() string { return "" }
 	b.jobs.Hide()
 	b.bar.Hide()
-	b.clear = time.AfterFunc(time.Hour, func() { do(func() { ui.SetText(b.message, "") }) })
+	b.clear = time.AfterFunc(time.Hour, func() { do(b.hush) })
 	b.clear.Stop()
 	bar := container.New(barLayout{}, b.bar)
 	height := container.New(layout.NewGridWrapLayout(fyne.NewSize(1, 36))) // the same with and without copies
@@ -53,14 +54,22 @@ func (barLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// say shows a message for a while.
-func (b *bottom) say(words string) {
-	ui.SetText(b.message, words)
+// say shows a message for a while, until another comes or more copies begin than the message tells of.
+func (b *bottom) say(words string, begins int) {
+	b.message.Say(widget.MediumImportance, words)
+	b.busy = b.active + begins
 	b.clear.Reset(messageSpan)
 }
 
+// hush takes the message away.
+func (b *bottom) hush() { b.message.Say(widget.MediumImportance, "") }
+
 // update shows the copies; what does not change is not drawn.
 func (b *bottom) update(s transfers.Summary) {
+	b.active = s.Active()
+	if b.active > b.busy { // "Copied" beside a copy that runs would be taken for its end
+		b.hush()
+	}
 	words := jobWords(s)
 	ui.Show(b.jobs, words != "")
 	if words != "" && b.jobs.Text != words {

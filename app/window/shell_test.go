@@ -367,6 +367,15 @@ func TestBottom(t *testing.T) {
 	if got := s.bottom.message.Text; got != "Photos is locked: By itself." {
 		t.Errorf("the line says %q", got)
 	}
+	s.bottom.update(transfers.Summary{Running: 1})
+	if got := s.bottom.message.Text; got != "" {
+		t.Errorf("beside a copy that began since, the line says %q", got)
+	}
+	s.bottom.say("a.txt: being copied", 1)
+	s.bottom.update(transfers.Summary{Running: 2})
+	if got := s.bottom.message.Text; got != "a.txt: being copied" {
+		t.Errorf("beside the copy it tells of, the line says %q", got)
+	}
 }
 
 // TestClose: drives stay, which is said once; the size is there at the next start.

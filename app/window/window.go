@@ -234,7 +234,7 @@ func (w *window) CopyIn(image string, files []string, folder string) {
 			ui.ShowError(w.window, err)
 			w.watcher.Refresh()
 			if err == nil {
-				w.bottom.say(text.T("%s: being copied into %s", dropWords(files), ui.Clean(w.title(image))))
+				w.bottom.say(text.T("%s: being copied into %s", dropWords(files), ui.Clean(w.title(image))), 1)
 			}
 		})
 	})
@@ -252,7 +252,7 @@ func (w *window) title(image string) string {
 
 // Notify implements ui.Shell.
 func (w *window) Notify(title, words string) {
-	w.bottom.say(title + ": " + words)
+	w.bottom.say(title+": "+words, 0)
 	notice := fyne.NewNotification(title, words)
 	go w.app.SendNotification(notice) // the desktop may take its time
 }

@@ -24,7 +24,8 @@ type detail struct {
 	object *container.Scroll
 
 	icon         *widget.Icon
-	title, state *widget.Label
+	title        *widget.Label
+	state        *ui.Line
 	path, more   *widget.Label
 	star, menu   *widget.Button
 	problem      *ui.Message // nothing can be written any more, or the file cannot be used
@@ -55,11 +56,10 @@ type deeds struct {
 }
 
 func newDetail(do deeds) *detail {
-	d := &detail{icon: widget.NewIcon(ui.IconLocked), title: ui.Heading(""), state: widget.NewLabel(""), path: ui.Caption(""), more: ui.Caption(""),
+	d := &detail{icon: widget.NewIcon(ui.IconLocked), title: ui.Heading(""), state: ui.NewLine(""), path: ui.Caption(""), more: ui.Caption(""),
 		problem: ui.NewMessage(), warning: ui.NewMessage(), locks: ui.NewMessage()}
 	d.title.Wrapping, d.title.Truncation = fyne.TextWrapOff, fyne.TextTruncateEllipsis
 	d.state.TextStyle.Bold = true
-	d.state.Truncation = fyne.TextTruncateEllipsis
 	d.path.Wrapping, d.path.Selectable = fyne.TextWrapBreak, true
 	d.more.Wrapping = fyne.TextWrapWord
 	d.star = widget.NewButtonWithIcon("", ui.IconStarEmpty, do.star)
@@ -182,14 +182,9 @@ func (d *detail) set(c model.Container, known about, samples []model.Sample, set
 }
 
 // setState colours the words of the state.
-func setState(label *widget.Label, l look) {
-	importance := map[fyne.ThemeColorName]widget.Importance{theme.ColorNameSuccess: widget.SuccessImportance, theme.ColorNameWarning: widget.WarningImportance,
-		theme.ColorNameError: widget.DangerImportance, theme.ColorNamePrimary: widget.HighImportance, ui.ColorNameMuted: widget.LowImportance}[l.color]
-	if label.Importance != importance {
-		label.Importance = importance
-		label.Text = "" // so that it is drawn
-	}
-	ui.SetText(label, l.words)
+func setState(line *ui.Line, l look) {
+	line.Say(map[fyne.ThemeColorName]widget.Importance{theme.ColorNameSuccess: widget.SuccessImportance, theme.ColorNameWarning: widget.WarningImportance,
+		theme.ColorNameError: widget.DangerImportance, theme.ColorNamePrimary: widget.HighImportance, ui.ColorNameMuted: widget.LowImportance}[l.color], l.words)
 }
 
 // say says it only if it is something else.
