@@ -181,6 +181,7 @@ func (c *Client) Unlock(ctx context.Context, r UnlockRequest, to Reporter) (*reg
 // CheckRequest says how to check. The credential is not needed while the container is unlocked.
 type CheckRequest struct {
 	Image      string
+	Format     string // "": found out; "raw" for a bare FAT volume
 	Credential Credential
 	Repair     bool
 	SalvageTo  string // "": do not salvage
@@ -223,6 +224,9 @@ type Checked struct {
 func (c *Client) Check(ctx context.Context, r CheckRequest, to Reporter) (*Checked, error) {
 	var in bytes.Buffer
 	arguments := append([]string{"check"}, r.Credential.arguments("", &in)...)
+	if r.Format != "" {
+		arguments = append(arguments, "--format", r.Format)
+	}
 	if r.Repair {
 		arguments = append(arguments, "--repair")
 	}

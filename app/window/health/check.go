@@ -19,7 +19,7 @@ import (
 
 // addOpener asks for what opens the container, unless it is open or needs nothing; nil then.
 func (t *task) addOpener(open bool) *secretField {
-	if open || t.s.info != nil && t.s.info.Container.Format == "raw" {
+	if open || t.s.info != nil && t.s.info.Container.Format == raw {
 		return nil
 	}
 	return t.addSecret(text.T("Password"), false)
@@ -78,7 +78,7 @@ func (s *Screen) runCheck(t *task, repair bool) {
 		}
 		return func(ctx context.Context, to client.Reporter) (err error) {
 			defer c.Wipe()
-			found, err = s.deps.Backend.Containers.Check(ctx, client.CheckRequest{Image: image, Credential: c, Repair: repair}, to)
+			found, err = s.deps.Backend.Containers.Check(ctx, client.CheckRequest{Image: image, Format: s.format(image), Credential: c, Repair: repair}, to)
 			return err
 		}, ""
 	}
@@ -94,12 +94,13 @@ func (s *Screen) runCheck(t *task, repair bool) {
 				fixed++
 			}
 		}
-		s.checks[image] = checked{at: time.Now(), clean: r.Clean, findings: len(r.Findings) + r.Omitted, repaired: r.Sound && !r.Clean}
-		outcome := checkWords(r.Clean, r.Sound, len(r.Findings)+r.Omitted, fixed)
+		traces := tracesOf(r.Findings, r.Omitted)
+		s.checks[image] = checked{at: time.Now(), clean: r.Clean, findings: len(r.Findings) + r.Omitted, repaired: r.Sound && !r.Clean, traces: traces}
+		outcome := checkWords(r.Clean, r.Sound, len(r.Findings)+r.Omitted, fixed, traces)
 		body := container.NewVBox(fact(outcome.how, outcome.words, text.T("%s in %s.", text.N(r.Files, "1 file", "%d files"), text.N(r.Folders, "1 folder", "%d folders"))))
 		s.addFindings(body, r.Findings, r.Omitted)
 		var more []func(*ui.Panel) fyne.CanvasObject
-		if !r.Sound {
+		if !r.Sound && traces == damage {
 			more = append(more, func(p *ui.Panel) fyne.CanvasObject {
 				return p.Keys.NewButton(text.T("Save to folder…"), func() { p.Close(); s.salvage() })
 			}, func(p *ui.Panel) fyne.CanvasObject {
@@ -113,16 +114,51 @@ func (s *Screen) runCheck(t *task, repair bool) {
 }
 
 // checkWords is the outcome of a check in words.
-func checkWords(clean, sound bool, findings, fixed int) verdict {
+func checkWords(clean, sound bool, findings, fixed int, what traces) verdict {
 	switch {
 	case clean:
 		return verdict{good, text.T("Nothing is wrong.")}
+	case what == notClosed && sound:
+		return verdict{good, text.T("It was not closed properly. It was checked: nothing is damaged, and it counts as closed now.")}
+	case what == notClosed:
+		return verdict{good, text.T("It was not closed properly. It was checked: nothing is damaged.")}
+	case what == interrupted && !sound:
+		return verdict{neutral, text.T("It was not closed properly. No finished file is damaged; what the interruption left behind is cleared up when it is unlocked next.")}
 	case sound:
 		return verdict{good, text.N(int64(findings), "One thing was wrong, and was mended.", "%d things were wrong, and were mended.")}
 	case fixed > 0:
 		return verdict{bad, text.T("Found wrong: %d. Mended: %d.", findings, fixed)}
 	}
 	return verdict{bad, text.N(int64(findings), "One thing is wrong.", "%d things are wrong.")}
+}
+
+// traces is what findings are signs of.
+type traces int
+
+const (
+	damage      traces = iota // or nothing
+	notClosed                 // the process that held it ended, and left everything in order
+	interrupted               // it ended amid its work: unlocking clears up what that leaves
+)
+
+// tracesOf says it. What an interruption can leave is what unlocking mends without a question.
+func tracesOf(findings []client.Finding, omitted int) traces {
+	dirty, only := false, notClosed
+	for _, f := range findings {
+		switch f.Code {
+		case "dirty":
+			dirty = true
+		case "free-count":
+		case "fat-copies", "lost-chain", "chain-long", "zero-size", "two-names", "long-name-parts", "dir-dots", "dir-cycle", "after-end":
+			only = interrupted
+		default:
+			return damage
+		}
+	}
+	if !dirty || omitted > 0 {
+		return damage
+	}
+	return only
 }
 
 // addFindings lists what was found.
@@ -166,6 +202,9 @@ func showFinding(f client.Finding, o fyne.CanvasObject) {
 	row := o.(*fyne.Container)
 	labels := row.Objects[0].(*fyne.Container).Objects
 	how, words := bad, findingWords(f)
+	if f.Code == "dirty" {
+		how = neutral
+	}
 	if f.Fixed {
 		how, words = good, text.T("%s Mended.", words)
 	}
@@ -255,7 +294,7 @@ func (s *Screen) salvage() {
 		t.stage.SetText(text.T("Saving what can be read…"))
 		return func(ctx context.Context, report client.Reporter) (err error) {
 			defer c.Wipe()
-			found, err = s.deps.Backend.Containers.Check(ctx, client.CheckRequest{Image: image, Credential: c, SalvageTo: to}, report)
+			found, err = s.deps.Backend.Containers.Check(ctx, client.CheckRequest{Image: image, Format: s.format(image), Credential: c, SalvageTo: to}, report)
 			return err
 		}, ""
 	}

@@ -16,6 +16,7 @@ import (
 
 	"coffer/app/client"
 	"coffer/app/config"
+	"coffer/app/protocol"
 	"coffer/app/window/model"
 	"coffer/app/window/text"
 	"coffer/app/window/ui"
@@ -48,6 +49,7 @@ type checked struct {
 	clean    bool
 	findings int
 	repaired bool
+	traces   traces
 }
 
 // New makes the screen.
@@ -135,8 +137,46 @@ func (s *Screen) load() {
 		if load != s.loads {
 			return
 		}
+		if ui.IsCode(err, int(protocol.Unsupported)) && s.state.Format == raw { // nothing in such a file says what it is
+			info, err = rawInfo(s.state), nil
+		}
 		s.info, s.failed = info, err
 		s.render()
+	})
+}
+
+// raw is the format of a file system that is not encrypted.
+const raw = "raw"
+
+// rawInfo is what is known of a container that is not encrypted.
+func rawInfo(c model.Container) *client.Info {
+	info := &client.Info{Path: c.Path}
+	info.Container.Format, info.Container.ImageBytes, info.Container.UsableBytes = raw, c.SizeBytes, c.SizeBytes
+	if c.State.Open() {
+		info.FileSystem = &client.FileSystem{Type: "FAT32", TotalBytes: c.Status.TotalBytes, FreeBytes: c.Status.FreeBytes}
+	}
+	return info
+}
+
+// format is the format that must be told for a container; "" for one that tells it.
+func (s *Screen) format(image string) string {
+	if s.image == image && s.info != nil && s.info.Container.Format == raw {
+		return raw
+	}
+	return ""
+}
+
+// takeAsRaw notes that the file is a plain disk image, for a person who knows.
+func (s *Screen) takeAsRaw() {
+	image := s.image
+	s.deps.Work(func(context.Context) error {
+		return s.deps.Model.Update(image, func(k *config.Known) { k.Format = raw })
+	}, func(err error) {
+		ui.ShowError(s.deps.Shell.Window(), err)
+		if s.image == image {
+			s.state = s.find()
+			s.load()
+		}
 	})
 }
 

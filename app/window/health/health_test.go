@@ -80,7 +80,7 @@ func entries(k *uitest.Desk) []*password.Entry {
 
 func TestCondition(t *testing.T) {
 	k, s, one := desk(t, false)
-	for _, words := range []string{"Locked", "LUKS2", "The header is good", "not looked at yet", "Key in slot 0", "Key in slot 1", "1.1 GB of memory", "4 passes"} {
+	for _, words := range []string{"Locked", "LUKS2", "The header is good", "not looked at yet", "Key 1", "Key 2", "1.1 GB of memory", "4 passes"} {
 		k.MustSay(words)
 	}
 	for _, state := range []string{"damaged", "stale", "missing", "strange"} {
@@ -147,7 +147,7 @@ func TestBrokenHeader(t *testing.T) {
 	for _, label := range []string{"Restore…", "Destroy…"} {
 		k.Button(label)
 	}
-	if k.Says("Key in slot") || k.Says("[Back up…]") || k.Says("[Check…]") || k.Says("coffer header") {
+	if k.Says("Key 1") || k.Says("[Back up…]") || k.Says("[Check…]") || k.Says("coffer header") {
 		t.Errorf("what cannot be done is offered: %q", k.Texts())
 	}
 	fail(k, "Info", fake.Problem(protocol.Unsupported, "open photos.img: not a container", ""))
@@ -354,12 +354,12 @@ func TestAddKey(t *testing.T) {
 	now.SetText(right) // the new one need not be typed again
 	k.Tap("Add key")
 	k.Until("it was added", func() bool { return k.Says("The key was added") })
-	k.MustSay("slot 2")
+	k.MustSay("key 3")
 	if len(one.Slots) != 3 || len(calls(k, "AddKey")) != 2 {
 		t.Errorf("slots %v, calls %q", one.Slots, calls(k, "AddKey"))
 	}
 	k.Tap("Close")
-	k.Until("it is listed", func() bool { return k.Says("Key in slot 2") })
+	k.Until("it is listed", func() bool { return k.Says("Key 3") })
 }
 
 func TestAddKeyCancelledKeepsWhatWasTyped(t *testing.T) {
@@ -422,7 +422,7 @@ func TestChangeKey(t *testing.T) {
 func TestRemoveKey(t *testing.T) {
 	k, s, _ := desk(t, false)
 	s.removeKey(1)
-	k.MustSay("does not tell which password belongs to a slot")
+	k.MustSay("does not tell which password belongs to which key")
 	k.Key(fyne.KeyReturn) // the focus is on Cancel
 	if len(calls(k, "RemoveKey")) != 0 || k.Dialogs() != 0 {
 		t.Fatal("Enter removes a key")

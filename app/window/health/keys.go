@@ -22,7 +22,7 @@ func (s *Screen) addKey(file string) {
 			added.addFile(file)
 		}
 		s.runKey(t, present, added, s.deps.Backend.Keys.AddKey, func(slot int) {
-			t.result(text.T("The key was added"), text.T("It is in slot %d and opens the container from now on, as those before it do.", slot))
+			t.result(text.T("The key was added"), text.T("It is key %d, and opens the container from now on, as those before it do.", keyNumber(slot)))
 		})
 	})
 }
@@ -34,7 +34,7 @@ func (s *Screen) changeKey() {
 		present := t.addSecret(text.T("The old one"), false)
 		added := t.addSecret(text.T("The new one"), true)
 		s.runKey(t, present, added, s.deps.Backend.Keys.ChangeKey, func(slot int) {
-			t.result(text.T("The password was changed"), text.T("The new one is in slot %d; the old one does not open the container any more. Backups of the header and copies of the file still open with it.", slot))
+			t.result(text.T("The password was changed"), text.T("The new one is key %d; the old one does not open the container any more. Backups of the header and copies of the file still open with it.", keyNumber(slot)))
 		})
 	})
 }
@@ -91,9 +91,9 @@ func (s *Screen) removeKey(slot int) {
 			slots = s.info.Container.Slots
 		}
 		others := slices.ContainsFunc(slots, func(one client.Slot) bool { return one.Number != slot && one.Bound })
-		t := s.newTask(text.T("Remove the key in slot %d?", slot), text.T("Remove"), true)
+		t := s.newTask(text.T("Remove key %d?", keyNumber(slot)), text.T("Remove"), true)
 		if others {
-			t.say(text.T("Whoever uses this key cannot open %s any more. A container does not tell which password belongs to a slot: make sure that another one works, by unlocking the container with it, before you remove this one.", ui.Clean(s.name())))
+			t.say(text.T("Whoever uses this key cannot open %s any more. A container does not tell which password belongs to which key: make sure that another one works, by unlocking the container with it, before you remove this one.", ui.Clean(s.name())))
 		} else {
 			t.say(text.T("This is the last key. Without it nobody can ever open %s again, you neither: everything in it is lost.", ui.Clean(s.name())))
 		}

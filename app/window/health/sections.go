@@ -100,6 +100,8 @@ func (s *Screen) render() {
 		parts = append(parts, s.brokenParts()...)
 	case s.info == nil:
 		parts = append(parts, section(text.T("Condition"), fact(neutral, text.T("Looking at it…"), ui.Clean(s.image))))
+	case s.info.Container.Format == raw:
+		parts = append(parts, s.conditionPart(), s.filesPart(), s.keysPart())
 	default:
 		parts = append(parts, s.conditionPart(), s.filesPart(), s.keysPart(), s.headerPart(true), s.endPart())
 	}
@@ -156,7 +158,7 @@ func formatName(format string) string {
 	switch format {
 	case "luks1", "luks2":
 		return strings.ToUpper(format)
-	case "raw":
+	case raw:
 		return text.T("Not encrypted")
 	}
 	return ui.Clean(format)
@@ -191,6 +193,10 @@ func (s *Screen) filesWords() (how condition, title, about string) {
 		switch {
 		case last.clean:
 			return good, text.T("The file system was sound at %s", at), text.T("A check found nothing wrong.")
+		case last.traces == notClosed && !last.repaired:
+			return neutral, text.T("It was not closed properly the last time"), text.T("It was checked at %s: nothing is damaged.", at)
+		case last.traces == interrupted && !last.repaired:
+			return neutral, text.T("It was not closed properly the last time"), text.T("Checked at %s. No finished file is damaged; what is left of the interruption is cleared up when it is unlocked next.", at)
 		case last.repaired:
 			return good, text.T("The file system was repaired at %s", at), text.N(int64(last.findings), "One thing was mended.", "%d things were mended.")
 		}
@@ -202,7 +208,7 @@ func (s *Screen) filesWords() (how condition, title, about string) {
 	case f == nil:
 		return neutral, text.T("The file system inside was not looked at yet"), text.T("A check looks at it, whether the container is locked or not.")
 	case f.Dirty:
-		return doubtful, text.T("It was not closed cleanly the last time"), text.T("Nothing need be wrong: what a power cut leaves is cleared up when it is unlocked. A check tells.")
+		return neutral, text.T("It was not closed properly the last time"), text.T("Nothing need be wrong: what a power cut leaves is cleared up when it is unlocked. A check tells.")
 	}
 	return neutral, text.T("%s, %s of %s free", ui.Clean(f.Type), text.Size(f.FreeBytes), text.Size(f.TotalBytes)), text.T("A check tells whether it is sound.")
 }
@@ -217,7 +223,10 @@ func (s *Screen) brokenParts() []fyne.CanvasObject {
 			s.headerPart(false), s.endPart()}
 	case protocol.Unsupported:
 		return []fyne.CanvasObject{section(text.T("Condition"), fact(bad, text.T("This is no container that Coffer can open"),
-			ui.Sentence(problem.Sentence)+" "+text.T("If it was one, its header is destroyed; a backup of the header brings it back."))), s.headerPart(false)}
+			ui.Sentence(problem.Sentence)+" "+text.T("If it was one, its header is destroyed; a backup of the header brings it back."))),
+			s.headerPart(false), section(text.T("Plain disk image"), action(text.T("It was never encrypted"),
+				text.T("If the file is a plain disk image, not encrypted, it can be checked, repaired and saved as one."),
+				s.button(text.T("Take it as one"), theme.StorageIcon(), s.takeAsRaw)))}
 	}
 	again := s.button(text.T("Look again"), theme.ViewRefreshIcon(), s.load)
 	return []fyne.CanvasObject{section(text.T("Condition"), fact(bad, text.T("It could not be looked at"), ui.Sentence(problem.Sentence)+" "+plainHint(problem.Hint)), container.NewHBox(again))}
@@ -238,13 +247,13 @@ func (s *Screen) filesPart() fyne.CanvasObject {
 // keysPart lists the keys and what can be done with them.
 func (s *Screen) keysPart() fyne.CanvasObject {
 	slots := s.info.Container.Slots
-	if s.info.Container.Format == "raw" {
+	if s.info.Container.Format == raw {
 		return section(text.T("Keys"), fact(doubtful, text.T("It is not encrypted"), text.T("It has no keys: everybody who has the file can read it.")))
 	}
 	parts := []fyne.CanvasObject{ui.Paragraph(text.T("Each key opens the container by itself. A container does not tell which of them is a password, a key file or a recovery key."))}
 	for _, slot := range slots {
 		remove := s.button(text.T("Remove…"), theme.DeleteIcon(), func() { s.removeKey(slot.Number) })
-		parts = append(parts, action(text.T("Key in slot %d", slot.Number), slotWords(slot), remove))
+		parts = append(parts, action(text.T("Key %d", keyNumber(slot.Number)), slotWords(slot), remove))
 	}
 	if len(slots) == 0 {
 		parts = append(parts, fact(bad, text.T("There are no keys"), text.T("Nobody can open the container. A backup of the header brings its keys back.")))
@@ -265,6 +274,9 @@ func (s *Screen) keysPart() fyne.CanvasObject {
 		s.button(text.T("New key file…"), theme.FileIcon(), s.newKeyfile)))
 	return section(text.T("Keys"), parts...)
 }
+
+// keyNumber is the number of a key as people count: from one. It stays when another one is removed.
+func keyNumber(slot int) int { return slot + 1 }
 
 // slotWords is how hard a guess of a key is.
 func slotWords(slot client.Slot) string {
@@ -299,9 +311,6 @@ func slotWords(slot client.Slot) string {
 func (s *Screen) headerPart(readable bool) fyne.CanvasObject {
 	var parts []fyne.CanvasObject
 	if readable {
-		if s.info.Container.Format == "raw" {
-			return section(text.T("Header"), ui.Paragraph(text.T("A file that is not encrypted has none.")))
-		}
 		parts = append(parts, action(text.T("Back up the header"), text.T("Saves the header to a new file. If the header is ever damaged, only a backup opens the container again."),
 			s.button(text.T("Back up…"), theme.DocumentSaveIcon(), s.backupHeader)))
 	}

@@ -203,7 +203,7 @@ func (c *Coffer) Info(ctx context.Context, image string) (*client.Info, error) {
 	c.Mu.Lock()
 	defer c.Mu.Unlock()
 	one := c.Containers[image]
-	if one == nil {
+	if one == nil || one.Format == "raw" {
 		return nil, Problem(protocol.Unsupported, "open "+image+": not a container", "")
 	}
 	info := &client.Info{Path: image}
@@ -229,7 +229,7 @@ func (c *Coffer) Create(ctx context.Context, r client.CreateRequest, to client.R
 
 // Check implements backend.Containers.
 func (c *Coffer) Check(ctx context.Context, r client.CheckRequest, _ client.Reporter) (*client.Checked, error) {
-	err := c.call(ctx, "Check", r.Image, r.Repair)
+	err := c.call(ctx, "Check", r.Image, r.Repair, r.Format)
 	c.Mu.Lock()
 	defer c.Mu.Unlock()
 	if found := c.Checked; found != nil {
