@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"coffer/app/window/create"
+	"coffer/app/window/home"
 	"coffer/app/window/model"
 	"coffer/app/window/text"
 	"coffer/app/window/ui"
@@ -83,20 +84,16 @@ func (w *window) sort(paths []string, then func(images, others []string)) {
 
 // open puts containers into the list and asks for the password of the first one.
 func (w *window) open(images []string) {
-	if len(images) == 0 {
-		return
-	}
-	w.deps.Work(func(context.Context) error {
-		for _, image := range images {
-			if err := w.deps.Model.Add(image); err != nil {
-				return err
-			}
+	asks := true
+	home.Add(w.deps, images, func(image string, sound bool) {
+		if !asks {
+			return
 		}
-		return nil
-	}, func(err error) {
-		ui.ShowError(w.window, err)
-		w.Show(ui.PageHome, images[0])
-		w.Unlock(images[0], nil)
+		asks = false
+		w.Show(ui.PageHome, image)
+		if sound {
+			w.Unlock(image, nil)
+		}
 	})
 }
 

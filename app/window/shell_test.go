@@ -18,6 +18,7 @@ import (
 	"coffer/app/client"
 	"coffer/app/config"
 	"coffer/app/window/backend/fake"
+	"coffer/app/window/instance"
 	"coffer/app/window/model"
 	"coffer/app/window/transfers"
 	"coffer/app/window/ui"
@@ -252,6 +253,17 @@ func TestDropContainers(t *testing.T) {
 	s.window.window.Canvas().Focused().TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
 	if s.overlay() != "" {
 		t.Errorf("Escape leaves %q", s.overlay())
+	}
+}
+
+// TestOpenWhatIsNone: a file that the window is started with is in the list only if it is a container, or the person says what it is.
+func TestOpenWhatIsNone(t *testing.T) {
+	s := newShell(t)
+	note := s.file("note.txt")
+	s.asked(instance.Request{Open: []string{note}})
+	s.until("it is asked about", func() bool { return strings.Contains(s.overlay(), "What is note.txt?") })
+	if s.deps.Model.Container(note).Listed {
+		t.Error("it is in the list before the person said what it is")
 	}
 }
 

@@ -229,7 +229,7 @@ func (s *Screen) brokenParts() []fyne.CanvasObject {
 				s.button(text.T("Take it as one"), theme.StorageIcon(), s.takeAsRaw)))}
 	}
 	again := s.button(text.T("Look again"), theme.ViewRefreshIcon(), s.load)
-	return []fyne.CanvasObject{section(text.T("Condition"), fact(bad, text.T("It could not be looked at"), ui.Sentence(problem.Sentence)+" "+plainHint(problem.Hint)), container.NewHBox(again))}
+	return []fyne.CanvasObject{section(text.T("Condition"), fact(bad, text.T("It could not be looked at"), ui.Sentence(problem.Sentence)+" "+ui.Hint(problem)), container.NewHBox(again))}
 }
 
 // filesPart is what can be done about the file system inside.

@@ -312,15 +312,7 @@ func explain(err error) string {
 	case protocol.NoSpace:
 		return text.T("There is not enough room: %s Free some, or choose a folder on another disk.", ui.Sentence(p.Sentence))
 	}
-	return strings.TrimSpace(ui.Sentence(p.Sentence) + " " + plainHint(p.Hint))
-}
-
-// plainHint leaves out hints about the command line.
-func plainHint(hint string) string {
-	if strings.Contains(hint, "`") || strings.Contains(hint, "--") {
-		return ""
-	}
-	return ui.Sentence(hint)
+	return strings.TrimSpace(ui.Sentence(p.Sentence) + " " + ui.Hint(p))
 }
 
 // result tells what came out, once the dialog is closed.

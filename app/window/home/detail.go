@@ -203,10 +203,7 @@ func (d *detail) setMessages(c model.Container, known about) {
 	case problem != "" || c.State.Held() || c.State == model.Missing:
 	case known.err != nil:
 		p := client.Explain(known.err)
-		problem = ui.Sentence(p.Sentence)
-		if p.Hint != "" {
-			problem += " " + ui.Sentence(p.Hint)
-		}
+		problem = strings.TrimSpace(ui.Sentence(p.Sentence) + " " + ui.Hint(p))
 	case known.info != nil && known.info.Container.Unsupported != "":
 		problem = text.T("This version cannot open it: %s", ui.Sentence(known.info.Container.Unsupported))
 	}

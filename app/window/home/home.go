@@ -54,7 +54,7 @@ type Screen struct {
 	pending  atomic.Bool        // take will run
 	stop     func()             // listens to the model no more
 	forget   context.CancelFunc // looks at the file chosen no more
-	looked   string             // path of the container that look was begun for
+	looked   looked             // what look was begun for
 	looks    sync.WaitGroup     // for tests, which remove the files
 	openURL  func(*url.URL) error
 }
@@ -206,7 +206,7 @@ func (s *Screen) take(all []model.Container) {
 		return
 	}
 	s.all = all
-	if c := s.current(); c != nil && s.looked != c.Path { // just made or found: nobody could look before
+	if c := s.current(); c != nil && s.looked != (looked{c.Path, c.State}) { // just made or found, unlocked or locked
 		s.look()
 	}
 	s.update()
@@ -269,15 +269,26 @@ func (s *Screen) turnTo(path string) {
 	}
 }
 
+// looked is a container in a state: what its file says was asked then.
+type looked struct {
+	path  string
+	state model.State
+}
+
+// passes says whether an error only tells that the container is just being unlocked or locked: its state says that.
+func passes(err error) bool {
+	return ui.IsCode(err, int(protocol.InUse), int(protocol.NoCredential), int(protocol.Interrupted))
+}
+
 // look finds out what the file of the chosen container says of itself, in a moment.
 func (s *Screen) look() {
 	s.forget()
-	s.looked = ""
+	s.looked = looked{}
 	c := s.current()
-	if c == nil || c.State == model.Missing || c.State == model.Unresponsive {
+	if c == nil || c.State == model.Missing || c.State == model.Busy || c.State == model.Unresponsive || c.Format == "raw" {
 		return
 	}
-	s.looked = c.Path
+	s.looked = looked{c.Path, c.State}
 	path, format, listed := c.Path, c.Format, c.Listed
 	ctx, cancel := context.WithCancel(s.deps.Context)
 	s.forget = cancel
@@ -288,7 +299,7 @@ func (s *Screen) look() {
 		case <-time.After(infoAfter):
 		}
 		info, err := s.deps.Backend.Containers.Info(ctx, path)
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || passes(err) {
 			return
 		}
 		s.deps.Do(func() {
@@ -460,21 +471,10 @@ func (s *Screen) find() {
 func (s *Screen) addExisting() { s.chooseFile(s.add) }
 
 func (s *Screen) add(path string) {
-	damaged := false
-	s.deps.Work(func(ctx context.Context) error {
-		_, err := s.deps.Backend.Containers.Info(ctx, path)
-		if damaged = ui.IsCode(err, int(protocol.Damaged)); err != nil && !damaged {
-			return err
-		}
-		return s.deps.Model.Add(path)
-	}, func(err error) {
-		if err != nil {
-			ui.ShowError(s.deps.Shell.Window(), err)
-			return
-		}
+	Add(s.deps, []string{path}, func(path string, sound bool) {
 		s.take(s.deps.Model.Containers())
 		s.choose(path)
-		if !damaged { // else the screen says what is wrong with it
+		if sound {
 			s.deps.Shell.Unlock(path, nil)
 		}
 	})

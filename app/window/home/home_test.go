@@ -258,6 +258,35 @@ func TestInfo(t *testing.T) {
 	k.MustSay("Restore a backup of the header.")
 }
 
+// TestPassing: while a container is unlocked or locked, an answer that says so is no problem, and one of before is forgotten.
+func TestPassing(t *testing.T) {
+	k := open(t, ui.ThemeLight)
+	path, _ := k.add(t, "a.img")
+	k.look()
+	for _, code := range []protocol.ExitCode{protocol.InUse, protocol.NoCredential} {
+		k.Coffer.Mu.Lock()
+		k.Coffer.Fail["Info"] = fake.Problem(code, "reach a.img: process 7 is just unlocking or locking it", "")
+		asked := len(k.Coffer.Calls)
+		k.Coffer.Mu.Unlock()
+		k.screen.Shown(path)
+		k.screen.look()
+		k.screen.looks.Wait()
+		k.screen.take(k.Deps.Model.Containers())
+		k.Until("all is drawn", func() bool { return !k.screen.pending.Load() })
+		if k.Says("just unlocking") || len(k.Coffer.Calls) == asked {
+			t.Errorf("a state shows as a problem, or nothing was asked: %q", k.Texts())
+		}
+	}
+	k.Coffer.Mu.Lock()
+	k.Coffer.Fail["Info"] = fake.Problem(protocol.Failed, "read a.img: input/output error", "")
+	k.Coffer.Mu.Unlock()
+	k.screen.look()
+	k.Until("the problem shows", func() bool { return k.Says("input/output error") })
+	k.unlock(t, path, nil)
+	k.look()
+	k.Until("unlocked it is looked at again", func() bool { return k.screen.known[path].err == nil })
+}
+
 // TestInfoOfWhatAppears: a container that is chosen before its file was seen, as a new one is, is looked at once it is there.
 func TestInfoOfWhatAppears(t *testing.T) {
 	k := open(t, ui.ThemeLight)
@@ -522,10 +551,17 @@ func TestAdd(t *testing.T) {
 	}
 	k.screen.Shown("")
 	k.screen.add(plain)
-	k.Until("it is refused", func() bool { return k.Says("not a container") })
-	k.Tap("Close")
+	k.Until("it is asked about", func() bool { return k.Says("What is plain.txt?") })
+	k.Tap("Cancel")
 	if len(k.Deps.Model.Containers()) != 0 {
 		t.Error("what is no container is in the list")
+	}
+	k.screen.add(plain)
+	k.Until("it is asked about again", func() bool { return k.Says("What is plain.txt?") })
+	k.Tap("A plain disk image, not encrypted")
+	k.Until("it is opened as one", func() bool { return k.AskedFor("Unlock " + plain) })
+	if c := k.Deps.Model.Container(plain); !c.Listed || c.Format != "raw" {
+		t.Errorf("in the list as %+v", c)
 	}
 	k.screen.add(path)
 	k.Until("it is asked for its password", func() bool { return k.AskedFor("Unlock " + path) })

@@ -51,8 +51,8 @@ func ShowError(w fyne.Window, err error) {
 	what := Paragraph(Sentence(problem.Sentence))
 	what.TextStyle.Bold = true
 	body := container.NewVBox(container.NewBorder(nil, nil, widget.NewIcon(theme.ErrorIcon()), nil, what))
-	if problem.Hint != "" {
-		body.Add(Paragraph(Sentence(problem.Hint)))
+	if hint := Hint(problem); hint != "" {
+		body.Add(Paragraph(hint))
 	}
 	d := dialog.NewCustom(text.T("That did not work"), text.T("Close"), body, w)
 	d.Resize(fyne.NewSize(520, 0))

@@ -3,6 +3,7 @@ package unlock
 import (
 	"context"
 	"runtime"
+	"strings"
 	"time"
 
 	"fyne.io/fyne/v2/theme"
@@ -44,11 +45,7 @@ func (p *prompt) failed(err error, c *client.Credential, r client.UnlockRequest,
 			p.start()
 		})
 	default:
-		words := ui.Sentence(problem.Sentence)
-		if problem.Hint != "" {
-			words += " " + ui.Sentence(problem.Hint)
-		}
-		p.say(widget.DangerImportance, words)
+		p.say(widget.DangerImportance, strings.TrimSpace(ui.Sentence(problem.Sentence)+" "+ui.Hint(problem)))
 	}
 	p.focus()
 }

@@ -181,10 +181,10 @@ func (one *held) words() []string {
 	if one.err != nil {
 		problem := client.Explain(one.err)
 		words := ui.Sentence(problem.Sentence)
-		if client.Code(one.err) != protocol.InUse && problem.Hint != "" && !strings.Contains(problem.Hint, "--force") { // there is a button for that
-			words += " " + ui.Sentence(problem.Hint)
+		if problem.Code != protocol.InUse && !strings.Contains(problem.Hint, "--force") { // there is a button for that
+			words += " " + ui.Hint(problem)
 		}
-		all = append(all, words)
+		all = append(all, strings.TrimSpace(words))
 	}
 	for _, j := range one.jobs {
 		all = append(all, jobWords(j))
