@@ -103,6 +103,13 @@ func (c *Client) Lock(ctx context.Context, id string, force bool) error {
 	return err
 }
 
+// Died says whether the process that held the container with the identity id was killed or has crashed: it ended without
+// locking. The next run of coffer cleans up after it; from then on the container is as one that was locked.
+func (c *Client) Died(id string) bool {
+	r, err := registryNow()
+	return err == nil && r.Died(id)
+}
+
 // Users asks which programs use the drive of the container with the identity id, as far as the system tells.
 func (c *Client) Users(ctx context.Context, id string) ([]protocol.User, error) {
 	var users []protocol.User

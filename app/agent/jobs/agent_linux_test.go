@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -507,5 +508,42 @@ func TestClientGoesAway(t *testing.T) {
 	}
 	if got := w.names(id, "/"); got != "/orphan" {
 		t.Error(got)
+	}
+}
+
+// TestAgentIsKilled: a front end can tell an agent that died from one that was locked, and the copy goes on after it.
+func TestAgentIsKilled(t *testing.T) {
+	w := newWorld(t)
+	id := w.unlocked("a.img", 700)
+	want := w.file("big", 250<<20)
+	job := protocol.CopyJob{Sources: []string{w.path("big")}, Destination: "/big", ToInside: true}
+	w.paused(id, job)
+	if w.client.Died(id) {
+		t.Error("it lives")
+	}
+	drives, err := w.client.Drives(w.ctx)
+	w.must(err)
+	w.must(syscall.Kill(drives[0].PID, syscall.SIGKILL))
+	for deadline := time.Now().Add(10 * time.Second); !w.client.Died(id); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("nobody can tell that it was killed")
+		}
+	}
+	if _, err := w.client.Jobs(w.ctx, id); client.Code(err) != protocol.NoCredential {
+		t.Errorf("asked for its jobs: %v", err)
+	}
+	id = w.unlock("a.img")
+	if w.client.Died(id) {
+		t.Error("it was unlocked again")
+	}
+	job.Resume = true
+	w.done(id, w.start(id, job))
+	w.done(id, w.start(id, protocol.CopyJob{Sources: []string{"/big"}, FromInside: true, Destination: w.path("back")}))
+	if got, err := os.ReadFile(w.path("back")); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%d bytes came back, %v", len(got), err)
+	}
+	w.must(w.client.Lock(w.ctx, id, true))
+	if w.client.Died(id) {
+		t.Error("it was locked, and died of nothing")
 	}
 }

@@ -154,6 +154,13 @@ func (r Registry) Held(id string) bool {
 // Gone says whether the process of an entry has let go of the container and ended.
 func (r Registry) Gone(e Entry) bool { return !r.Held(e.ID) && !lives(e.PID) }
 
+// Died says whether the process that held a container ended without letting go of it. Nobody knows any more once somebody
+// has cleaned up after it.
+func (r Registry) Died(id string) bool {
+	_, err := os.Lstat(r.file(id, ".json"))
+	return err == nil && !r.Held(id)
+}
+
 // Left is what a process that ended without cleaning up has left.
 type Left struct {
 	Entry

@@ -52,6 +52,8 @@ type Jobs interface {
 	Jobs(ctx context.Context, id string) ([]protocol.Job, error)
 	Job(ctx context.Context, id string, job uint64, from int) (*protocol.Job, error)
 	AnswerJob(ctx context.Context, id string, answer protocol.JobAnswer) (*protocol.Job, error)
+	// Died says whether the agent that had the jobs ended without locking its container.
+	Died(id string) bool
 	JobControl
 }
 

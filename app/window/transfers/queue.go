@@ -179,16 +179,24 @@ func (q *queue) cancel(j Job) {
 		text.T("Stop copying"), true, do)
 }
 
-// retry puts what did not arrive at the end of the queue.
+// retry puts what did not arrive at the end of the queue. An interrupted job needs its container unlocked again first.
 func (q *queue) retry(j Job) {
-	q.do(func(ctx context.Context) error {
-		started, err := q.screen.deps.Backend.Jobs.StartCopy(ctx, j.Container, Retry(j))
-		if err == nil {
-			key := Key{j.Container, started.ID, started.Queued.UnixNano()}
-			q.screen.deps.Do(func() { q.chosen, q.picked = key, true })
-		}
-		return err
-	})
+	again := func(string) {
+		q.do(func(ctx context.Context) error {
+			started, err := q.screen.deps.Backend.Jobs.StartCopy(ctx, j.Container, Retry(j))
+			if err == nil {
+				q.screen.watcher.drop(j.Key()) // if it was interrupted: the new one takes its place
+				key := Key{j.Container, started.ID, started.Queued.UnixNano()}
+				q.screen.deps.Do(func() { q.chosen, q.picked = key, true })
+			}
+			return err
+		})
+	}
+	if j.interrupted {
+		q.screen.deps.Shell.Unlock(j.Image, again)
+		return
+	}
+	again(j.Container)
 }
 
 // remove takes jobs that have ended off the list; their records stay.
@@ -196,6 +204,10 @@ func (q *queue) remove(jobs ...Job) {
 	q.do(func(ctx context.Context) error {
 		var failed error
 		for _, j := range jobs {
+			if j.interrupted {
+				q.screen.watcher.drop(j.Key())
+				continue
+			}
 			if err := q.screen.deps.Backend.Jobs.ForgetJob(ctx, j.Container, j.ID); err != nil && failed == nil {
 				failed = err
 			}
@@ -253,7 +265,7 @@ func rowText(j Job) string {
 	switch {
 	case j.State == protocol.JobRunning:
 		return joined(StateText(j), text.Rate(j.Current), left(j))
-	case j.State == protocol.JobPaused:
+	case j.State == protocol.JobPaused, j.interrupted && j.TotalBytes > 0:
 		return joined(StateText(j), text.T("%s of %s", text.Size(j.Bytes), text.Size(j.TotalBytes)))
 	case j.State == protocol.JobDone:
 		return joined(StateText(j), text.Size(j.Bytes), text.Rate(j.Average))

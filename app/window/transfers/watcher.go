@@ -62,7 +62,8 @@ type Job struct {
 	Image     string // path of the container
 	Title     string // name of the container
 
-	whole bool // it has ended, and all is known that there is to know
+	whole       bool // it has ended, and all is known that there is to know
+	interrupted bool // its agent is gone, and only the watcher knows it
 }
 
 // Key is the name of the job.
@@ -269,9 +270,10 @@ func (w *Watcher) Look(ctx context.Context) {
 			open = append(open, c)
 		}
 	}
+	died := w.died(open) // first: whatever runs coffer next clears away what tells it
 	found := w.ask(ctx, open)
 	w.mu.Lock()
-	changed, news := w.takeLocked(found)
+	changed, news := w.takeLocked(found, died)
 	var all []func()
 	if changed {
 		all = slices.Collect(maps.Values(w.listens))
@@ -294,6 +296,7 @@ type answer struct {
 	container model.Container
 	jobs      []Job
 	err       error
+	died      bool // it ended without locking
 }
 
 // ask asks the agents side by side: one that hangs must not hide the others' jobs.
@@ -312,6 +315,7 @@ func (w *Watcher) ask(ctx context.Context, open []model.Container) []answer {
 				return
 			}
 			answers[i].jobs, answers[i].err = w.askOne(ctx, c)
+			answers[i].died = notUnlocked(answers[i].err) && w.deps.Backend.Jobs.Died(c.ID)
 		})
 	}
 	group.Wait()
@@ -335,12 +339,12 @@ func (w *Watcher) skips(c model.Container) bool {
 	return false
 }
 
-// of are the jobs of a container as they were.
+// of are the jobs of the agent of a container as they were.
 func (w *Watcher) of(id string) (jobs []Job) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, j := range w.jobs {
-		if j.Container == id {
+		if j.Container == id && !j.interrupted {
 			jobs = append(jobs, j)
 		}
 	}
@@ -404,9 +408,17 @@ func (w *Watcher) complete(ctx context.Context, j *Job, before Job, attends bool
 type news struct{ title, words string }
 
 // takeLocked takes what the agents said; changed if a person could see a difference.
-func (w *Watcher) takeLocked(found []answer) (changed bool, told []news) {
+func (w *Watcher) takeLocked(found []answer, died map[string]bool) (changed bool, told []news) {
 	jobs, trouble := map[Key]Job{}, map[string]error{}
+	for k, j := range w.jobs {
+		if j.interrupted {
+			jobs[k] = j
+		}
+	}
 	for _, a := range found {
+		if a.died {
+			died[a.container.ID] = true
+		}
 		for _, j := range a.jobs {
 			jobs[j.Key()] = j
 		}
@@ -426,6 +438,7 @@ func (w *Watcher) takeLocked(found []answer) (changed bool, told []news) {
 			delete(w.quiet, k.Container)
 		}
 	}
+	told = w.keepLocked(jobs, died)
 	changed = len(jobs) != len(w.jobs) || len(trouble) != len(w.trouble)
 	for k, j := range jobs {
 		before, known := w.jobs[k]
@@ -450,7 +463,7 @@ func (w *Watcher) takeLocked(found []answer) (changed bool, told []news) {
 }
 
 func notUnlocked(err error) bool {
-	return errors.Is(err, client.ErrNotUnlocked) || client.Code(err) == protocol.NoCredential
+	return err != nil && (errors.Is(err, client.ErrNotUnlocked) || client.Code(err) == protocol.NoCredential)
 }
 
 // moved says whether a job looks different now.
@@ -491,6 +504,8 @@ func (w *Watcher) tellLocked(k Key, j Job) []news {
 		return []news{{text.T("Copied"), Title(j.Copy) + ", " + text.Size(j.Bytes) + ", " + text.Rate(j.Average)}}
 	case j.State == protocol.JobPartly:
 		return []news{{text.T("Copied, but not everything"), Title(j.Copy) + ": " + text.T("some files are missing. Transfers shows which.")}}
+	case j.interrupted:
+		return nil // once for all of its agent
 	case j.State == protocol.JobFailed:
 		return []news{{text.T("A copy failed"), Title(j.Copy) + ": " + Why(j)}}
 	}

@@ -88,11 +88,14 @@ func Why(j Job) string {
 	if j.Problem == nil {
 		return text.T("The reason is not known.")
 	}
-	return strings.TrimSpace(ui.Sentence(j.Problem.Sentence) + " " + ui.Sentence(j.Problem.Hint))
+	return strings.TrimSpace(ui.Sentence(j.Problem.Sentence) + " " + ui.Hint(*j.Problem))
 }
 
 // StateText is how far a job is, in a few words.
 func StateText(j Job) string {
+	if j.interrupted {
+		return text.T("Interrupted")
+	}
 	switch j.State {
 	case protocol.JobWaiting:
 		return text.T("Waiting for its turn")

@@ -33,6 +33,7 @@ type Container struct {
 	Unlocked bool
 	Entries  map[string]protocol.Entry // by path
 	Jobs     []*protocol.Job
+	Died     bool // its agent ended without locking
 }
 
 // Coffer is the whole fake. Change it under Lock/Unlock of its mutex, or before the window runs.
@@ -154,7 +155,7 @@ func (c *Coffer) Unlock(ctx context.Context, r client.UnlockRequest, to client.R
 	case string(r.Credential.Password) != one.Password && !slices.Contains(one.Added, string(r.Credential.Password)):
 		return nil, Problem(protocol.WrongKey, "open "+r.Image+": wrong password or key", "check Caps Lock and the keyboard layout")
 	}
-	one.Unlocked = true
+	one.Unlocked, one.Died = true, false
 	point := r.MountPoint
 	if point == "" && !r.NoMount {
 		point = "/drives/" + path.Base(r.Image)
@@ -390,6 +391,18 @@ func (c *Coffer) Jobs(ctx context.Context, id string) ([]protocol.Job, error) {
 		all = append(all, shown)
 	}
 	return all, nil
+}
+
+// Died implements backend.Jobs.
+func (c *Coffer) Died(id string) bool {
+	c.Mu.Lock()
+	defer c.Mu.Unlock()
+	for _, one := range c.Containers {
+		if one.ID == id {
+			return one.Died
+		}
+	}
+	return false
 }
 
 // Job implements backend.Jobs.
