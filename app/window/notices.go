@@ -112,7 +112,7 @@ func (w *window) startNotices(own *ownLocks) {
 
 // lockQuietly locks a container from the tray. If something is in the way, the window comes to the front and says so.
 func (w *window) lockQuietly(c model.Container) {
-	w.deps.Work(func(ctx context.Context) error { return w.deps.Backend.Drives.Lock(ctx, c.ID, false) }, func(err error) {
+	w.deps.Work(func(ctx context.Context) error { return unlock.Quietly(ctx, w.deps, c.ID) }, func(err error) {
 		w.deps.Model.Refresh()
 		switch {
 		case err == nil:
@@ -131,7 +131,7 @@ func (w *window) lockAllQuietly() {
 	var stuck []model.Container
 	w.deps.Work(func(ctx context.Context) error {
 		for _, c := range w.deps.Model.Containers() {
-			if c.State.Open() && w.deps.Backend.Drives.Lock(ctx, c.ID, false) != nil {
+			if c.State.Open() && unlock.Quietly(ctx, w.deps, c.ID) != nil {
 				stuck = append(stuck, c)
 			}
 		}

@@ -90,12 +90,17 @@ func takeOver(ctx context.Context, c *client.Client, asked *instance.Request, fa
 type drives interface {
 	Drives(ctx context.Context) ([]protocol.Status, error)
 	Lock(ctx context.Context, id string, force bool) error
+	unlock.Jobs
 }
 
-// lockAll locks everything that is not in use, the last unlocked first: one may lie on another's drive.
+// lockAll locks everything that is not in use and asks nothing, the last unlocked first: one may lie on another's drive.
 func lockAll(ctx context.Context, c drives) error {
 	all, err := c.Drives(ctx)
 	for i := len(all) - 1; i >= 0; i-- {
+		if unlock.Asks(ctx, c, all[i].ID) {
+			err = errors.Join(err, errors.New("a copy waits for an answer"))
+			continue
+		}
 		err = errors.Join(err, c.Lock(ctx, all[i].ID, false))
 	}
 	return err

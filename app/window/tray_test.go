@@ -308,6 +308,14 @@ func TestLaterStarts(t *testing.T) {
 type open2 struct {
 	locked []string
 	stuck  string
+	asking string // its copy waits for an answer
+}
+
+func (o *open2) Jobs(_ context.Context, id string) ([]protocol.Job, error) {
+	if id == o.asking {
+		return []protocol.Job{{State: protocol.JobAsking}}, nil
+	}
+	return nil, nil
 }
 
 func (o *open2) Drives(context.Context) ([]protocol.Status, error) {
@@ -330,6 +338,10 @@ func TestLockAllWithoutAWindow(t *testing.T) {
 	o = &open2{stuck: "new"}
 	if err := lockAll(t.Context(), o); err == nil || !reflect.DeepEqual(o.locked, []string{"old"}) {
 		t.Errorf("one in use keeps the other open: %v, %v", o.locked, err)
+	}
+	o = &open2{asking: "old"}
+	if err := lockAll(t.Context(), o); err == nil || !reflect.DeepEqual(o.locked, []string{"new"}) {
+		t.Errorf("one with a question is locked: %v, %v", o.locked, err)
 	}
 }
 

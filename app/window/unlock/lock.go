@@ -101,9 +101,38 @@ func lockAll(d *ui.Deps, all []held, force bool, done func()) {
 	})
 }
 
+// Jobs is who knows the copies of containers: backend.Jobs.
+type Jobs interface {
+	Jobs(ctx context.Context, id string) ([]protocol.Job, error)
+}
+
+// Asks says whether a copy of a container waits for an answer. Locking would end it without a word, for it has written nothing
+// yet and is in nobody's way.
+func Asks(ctx context.Context, jobs Jobs, id string) bool {
+	all, _ := jobs.Jobs(ctx, id) // who does not answer does not lock either, and says why
+	return slices.ContainsFunc(all, asks)
+}
+
+func asks(j protocol.Job) bool { return j.State == protocol.JobAsking }
+
+// errAsks is why a container was not locked of which Asks is true.
+var errAsks = &client.Error{Problem: protocol.Problem{Sentence: "a copy waits for an answer", Code: protocol.InUse}}
+
+// Quietly locks a container unless something is in the way, a copy that waits for an answer too: the error is protocol.InUse.
+func Quietly(ctx context.Context, d *ui.Deps, id string) error {
+	if Asks(ctx, d.Backend.Jobs, id) {
+		return errAsks
+	}
+	return d.Backend.Drives.Lock(ctx, id, false)
+}
+
 // lockOne locks a container, and finds out who is in the way if that fails.
 func lockOne(ctx context.Context, d *ui.Deps, one *held, force bool) error {
-	err := d.Backend.Drives.Lock(ctx, one.id, force)
+	lock := func() error { return Quietly(ctx, d, one.id) }
+	if force {
+		lock = func() error { return d.Backend.Drives.Lock(ctx, one.id, true) }
+	}
+	err := lock()
 	if client.Code(err) == protocol.NoCredential { // locked meanwhile is what was asked for
 		return nil
 	}
@@ -170,7 +199,14 @@ func showLeft(d *ui.Deps, left []held, done func()) {
 	p.Keys.Escape, p.Keys.Enter = p.Close, try.OnTapped
 	force := p.Keys.NewButton(text.T("Lock anyway"), again(true))
 	force.Importance = widget.DangerImportance
-	p.SetButtons(p.Keys.NewButton(text.T("Leave it unlocked"), p.Close), force, try)
+	buttons := []fyne.CanvasObject{p.Keys.NewButton(text.T("Leave it unlocked"), p.Close), force, try}
+	if slices.ContainsFunc(left, func(one held) bool { return slices.ContainsFunc(one.jobs, asks) }) {
+		buttons = slices.Insert(buttons, 1, fyne.CanvasObject(p.Keys.NewButton(text.T("Answer first"), func() {
+			p.Close()
+			d.Shell.Show(ui.PageTransfers, "")
+		})))
+	}
+	p.SetButtons(buttons...)
 	p.Show()
 	p.Focus(try)
 }
