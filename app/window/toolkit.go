@@ -1,13 +1,25 @@
 package window
 
 import (
+	"cmp"
 	"encoding/json"
+	"os"
+	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/lang"
 
 	"coffer/app/window/text"
 )
+
+// nameLanguage says in LANGUAGE that a system set to no language, C.UTF-8 for example, is to be spoken to in English: the toolkit
+// knows C alone and complains of the others.
+func nameLanguage() {
+	set := cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG"))
+	if name, _, encoded := strings.Cut(set, "."); encoded && (name == "C" || name == "POSIX") && os.Getenv("LANGUAGE") == "" {
+		_ = os.Setenv("LANGUAGE", "en")
+	}
+}
 
 // translateToolkit makes the toolkit's own words, in the menu of an entry and in choosers of files, of the language chosen. The
 // toolkit takes the language of the system by itself, so the words are given to it as if they were of that language.

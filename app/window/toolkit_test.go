@@ -1,6 +1,9 @@
 package window
 
 import (
+	"log"
+	"os"
+	"strings"
 	"testing"
 
 	"fyne.io/fyne/v2/lang"
@@ -25,5 +28,25 @@ func TestToolkitSpeaksTheLanguageChosen(t *testing.T) {
 				t.Errorf("%s on a system in %s: %q and %q, want %q and %q", one.language, system, paste, name, one.paste, one.name)
 			}
 		}
+	}
+}
+
+// TestNoLanguage: a system set to no language is spoken to in English, without a complaint; one with a language keeps it.
+func TestNoLanguage(t *testing.T) {
+	var said strings.Builder
+	log.SetOutput(&said)
+	defer log.SetOutput(os.Stderr)
+	for system, want := range map[string]string{"C": "en", "C.UTF-8": "en", "POSIX.UTF-8": "en", "de_AT.UTF-8": "de-AT"} {
+		for _, name := range []string{"LANGUAGE", "LC_ALL", "LC_MESSAGES"} {
+			t.Setenv(name, "")
+		}
+		t.Setenv("LANG", system)
+		nameLanguage()
+		if got := lang.SystemLocale(); !strings.HasPrefix(string(got), want) {
+			t.Errorf("%s is %s", system, got)
+		}
+	}
+	if said.Len() > 0 {
+		t.Errorf("the toolkit complains: %s", said.String())
 	}
 }

@@ -55,6 +55,7 @@ func Main(line []string, out, errors io.Writer) int {
 	paths := c.Paths()
 	chosen, _ := config.Load(paths.SettingsFile()) // one that cannot be read is told by the screen of the settings
 	paths.Records = chosen.Records
+	nameLanguage()
 	application := newApplication(paths, chosen)
 	known, err := model.New(c, paths.KnownFile())
 	d := &ui.Deps{Model: known, Backend: backend.Of(c), Paths: paths, Context: ctx, Post: idle.post}
