@@ -33,7 +33,7 @@ type order struct {
 // seconds is the time that the rates of a record are of.
 func seconds(r *report.Record) float64 { return r.Seconds.Copy + r.Seconds.Sync }
 
-// name is what a record is called: the person's own text, else what it did.
+// name is what a record is called: the person's own text, else how much it copied where. A record knows no names of files.
 func name(r *report.Record) string {
 	if r.Label != "" {
 		return r.Label
@@ -41,13 +41,13 @@ func name(r *report.Record) string {
 	inside := func(e report.Endpoint) bool { return e.Kind == "container" }
 	switch {
 	case inside(r.Source) && inside(r.Destination):
-		return text.T("Between containers")
+		return text.T("%s between containers", files(r.Files))
 	case inside(r.Source):
-		return text.T("Out of a container")
+		return text.T("%s out of a container", files(r.Files))
 	case inside(r.Destination):
-		return text.T("Into a container")
+		return text.T("%s into a container", files(r.Files))
 	}
-	return text.T("On this computer")
+	return text.T("%s on this computer", files(r.Files))
 }
 
 // arrange are the records that all words of filter are in, sorted.

@@ -150,7 +150,7 @@ func TestOneRecord(t *testing.T) {
 		t.Error("Escape leads back")
 	}
 	h.showRecord(h.shown[1])
-	s.MustSay("Into a container")
+	s.MustSay("1,024 files into a container")
 	s.screen.turn(1) // the tab once more
 	if !h.table.Visible() {
 		t.Error("the tab leads back")
@@ -189,7 +189,7 @@ func TestComparison(t *testing.T) {
 	}
 	h.mark(fast.ID, true)
 	s.Tap("Compare")
-	for _, words := range []string{"2 transfers compared", "faster", "compared with", "Into a container", "again"} {
+	for _, words := range []string{"2 transfers compared", "faster", "compared with", "1,024 files into a container", "again"} {
 		s.MustSay(words)
 	}
 	if !s.Says("3.0") { // about three times
@@ -242,5 +242,21 @@ func TestExportInTwoClicks(t *testing.T) {
 	raw, err := os.ReadFile(path)
 	if err != nil || !strings.HasPrefix(string(raw), "<!DOCTYPE html>") || !strings.Contains(string(raw), "photos") {
 		t.Errorf("%s: %v, begins with %.40q", path, err, raw)
+	}
+}
+
+// TestNamesTellAmounts: records know no names of files, so how much was copied tells them apart.
+func TestNamesTellAmounts(t *testing.T) {
+	host, inside := report.Endpoint{Kind: "host"}, report.Endpoint{Kind: "container"}
+	for want, r := range map[string]*report.Record{
+		"1 file into a container":      {Files: 1, Source: host, Destination: inside},
+		"12 files out of a container":  {Files: 12, Source: inside, Destination: host},
+		"2 files between containers":   {Files: 2, Source: inside, Destination: inside},
+		"1,204 files on this computer": {Files: 1204, Source: host, Destination: host},
+		"the holidays":                 {Files: 3, Label: "the holidays"},
+	} {
+		if got := name(r); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
