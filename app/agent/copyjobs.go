@@ -68,7 +68,29 @@ type copying struct{ c *core }
 
 // Begin implements jobs.Host.
 func (k copying) Begin() (ctx context.Context, end func(), err error) {
-	return k.c.begin(context.Background(), "a copy job", 0)
+	ctx, ended, err := k.c.begin(context.Background(), "a copy job", 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	k.c.countCopies(1)
+	return ctx, func() {
+		k.c.countCopies(-1)
+		ended()
+	}, nil
+}
+
+// countCopies counts the copy jobs that wait or are under way. The registry knows whether there are any, and no more of them:
+// should this process die, the next command says that a copy was interrupted.
+func (c *core) countCopies(more int) {
+	c.copyingMu.Lock()
+	defer c.copyingMu.Unlock()
+	before := c.copying > 0
+	c.copying += more
+	if now := c.copying > 0; now != before {
+		if err := c.claim.Update(func(e *Entry) { e.Copying = now }); err != nil {
+			c.log("note the copies", err)
+		}
+	}
 }
 
 // Plan implements jobs.Host.

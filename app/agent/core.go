@@ -48,6 +48,9 @@ type core struct {
 	locked  chan struct{} // closed when the container is locked
 	lockErr error         // what went wrong then; set before locked is closed
 	warning string        // what a person should know, for Status
+
+	copyingMu sync.Mutex
+	copying   int // copy jobs that wait or are under way
 }
 
 // job is an operation that a client asked for and that is not done yet.

@@ -75,6 +75,9 @@ func (g Gone) String() string {
 	case g.MountPoint != "":
 		text = fmt.Sprintf("%s; its drive %s was detached", text, g.MountPoint)
 	}
+	if g.Copying {
+		text += "; a copy was interrupted: what has its name there is complete, and copying again with --resume goes on from there"
+	}
 	if g.Report != "" {
 		text += fmt.Sprintf("; a report without names or secrets, for the makers of the program, is in %s", g.Report)
 	}

@@ -511,6 +511,29 @@ func TestClientGoesAway(t *testing.T) {
 	}
 }
 
+// kill kills the only agent, and waits until a front end can tell.
+func (w *world) kill(id string) {
+	w.Helper()
+	drives, err := w.client.Drives(w.ctx)
+	w.must(err)
+	w.must(syscall.Kill(drives[0].PID, syscall.SIGKILL))
+	for deadline := time.Now().Add(10 * time.Second); !w.client.Died(id); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			w.Fatal("nobody can tell that it was killed")
+		}
+	}
+}
+
+// remarks are what a command says besides its answer.
+func (w *world) remarks() string {
+	w.Helper()
+	var told bytes.Buffer
+	list := exec.Command(program, "list")
+	list.Stderr = &told
+	w.must(list.Run())
+	return told.String()
+}
+
 // TestAgentIsKilled: a front end can tell an agent that died from one that was locked, and the copy goes on after it.
 func TestAgentIsKilled(t *testing.T) {
 	w := newWorld(t)
@@ -521,16 +544,12 @@ func TestAgentIsKilled(t *testing.T) {
 	if w.client.Died(id) {
 		t.Error("it lives")
 	}
-	drives, err := w.client.Drives(w.ctx)
-	w.must(err)
-	w.must(syscall.Kill(drives[0].PID, syscall.SIGKILL))
-	for deadline := time.Now().Add(10 * time.Second); !w.client.Died(id); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("nobody can tell that it was killed")
-		}
-	}
+	w.kill(id)
 	if _, err := w.client.Jobs(w.ctx, id); client.Code(err) != protocol.NoCredential {
 		t.Errorf("asked for its jobs: %v", err)
+	}
+	if told := w.remarks(); !strings.Contains(told, "a copy was interrupted") || strings.Contains(told, "big") {
+		t.Errorf("the next command says %q", told)
 	}
 	id = w.unlock("a.img")
 	if w.client.Died(id) {
@@ -542,6 +561,11 @@ func TestAgentIsKilled(t *testing.T) {
 	if got, err := os.ReadFile(w.path("back")); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%d bytes came back, %v", len(got), err)
 	}
+	w.kill(id)
+	if told := w.remarks(); !strings.Contains(told, "ended without locking") || strings.Contains(told, "interrupted") {
+		t.Errorf("the copies were done, and the next command says %q", told)
+	}
+	id = w.unlock("a.img")
 	w.must(w.client.Lock(w.ctx, id, true))
 	if w.client.Died(id) {
 		t.Error("it was locked, and died of nothing")

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -26,11 +27,14 @@ func (e *HeldError) Error() string {
 // claimPatience is how long Claim waits while the lock is only held by somebody who cleans up after a dead process.
 const claimPatience = 3 * time.Second
 
-// Claim is the hold of this process on a container. Its methods are for one goroutine at a time.
+// Claim is the hold of this process on a container. It is safe for concurrent use.
 type Claim struct {
 	registry Registry
+
+	mu       sync.Mutex
 	lock     *os.File
 	entry    Entry
+	released bool
 }
 
 // Claim takes the container of the entry for this process and writes the entry. If another process has it the error is a
@@ -133,17 +137,26 @@ func (r Registry) holder(id string) int {
 }
 
 // Entry is the entry as last written.
-func (c *Claim) Entry() Entry { return c.entry }
+func (c *Claim) Entry() Entry {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.entry
+}
 
 // Socket is the path of the control socket that belongs to the claim.
-func (c *Claim) Socket() string { return c.registry.Socket(c.entry.ID) }
+func (c *Claim) Socket() string { return c.registry.Socket(c.Entry().ID) }
 
 // CrashFile is where the holder of the claim may let the runtime write why it ended. It is removed with the claim; of a
 // process that left it behind with something in it, Sweep passes it on.
-func (c *Claim) CrashFile() string { return c.registry.file(c.entry.ID, crashSuffix) }
+func (c *Claim) CrashFile() string { return c.registry.file(c.Entry().ID, crashSuffix) }
 
-// Update changes the entry and writes it.
+// Update changes the entry and writes it. After Release it does nothing.
 func (c *Claim) Update(change func(*Entry)) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.released {
+		return nil
+	}
 	e := c.entry
 	change(&e)
 	if err := c.registry.write(e); err != nil {
@@ -156,6 +169,8 @@ func (c *Claim) Update(change func(*Entry)) error {
 // Heal takes the lock and writes the entry again if something (a cleaner of old files, the end of a login session) has
 // removed them. It says whether the socket is still there.
 func (c *Claim) Heal() (socketThere bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if err := os.Mkdir(c.registry.folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return false, err
 	}
@@ -179,11 +194,14 @@ func (c *Claim) Heal() (socketThere bool, err error) {
 			return false, err
 		}
 	}
-	_, err = os.Lstat(c.Socket())
+	_, err = os.Lstat(c.registry.Socket(c.entry.ID))
 	return !errors.Is(err, fs.ErrNotExist), nil
 }
 
 // Release removes the files and lets go of the container.
 func (c *Claim) Release() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.released = true
 	return c.registry.forget(c.entry.ID, c.lock)
 }

@@ -46,6 +46,7 @@ type Entry struct {
 	ReadOnly   bool      `json:"readOnly"`
 	Raw        bool      `json:"raw,omitempty"`
 	Program    string    `json:"program,omitempty"` // version of the program that holds it
+	Copying    bool      `json:"copying,omitempty"` // a copy job waits or is under way: to be told should the process die
 }
 
 // Registry is the runtime folder of one user.
