@@ -41,6 +41,8 @@ type Place struct {
 	SizeBytes int64
 	// Drive, of a folder of the host on a mounted drive, tells what the process behind it does; nil: unknown.
 	Drive Timed
+	// FAT, of a folder of the host: it is on the drive of a FAT volume, whose rules for names and sizes hold.
+	FAT bool
 	// FreeBytes, if not 0, is an upper bound of what can be written that the
 	// volume cannot know: the free space below a thin image.
 	FreeBytes int64

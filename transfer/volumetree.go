@@ -259,6 +259,9 @@ func rulesOf(p Place, t tree) rules {
 		if free, block, ok := hostSpace(t.folders.top); ok {
 			r.freeBytes, r.clusterBytes = free, block
 		}
+		if p.FAT {
+			r.fat, r.maxFileBytes = true, fat32.MaxFileSize
+		}
 		return r
 	}
 	return rules{freeBytes: -1}

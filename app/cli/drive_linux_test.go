@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -535,5 +536,43 @@ func TestCopyViaMount(t *testing.T) {
 	}
 	if back, err := os.ReadFile(filepath.Join(d.folder, "back", "deeper", "one")); err != nil || !bytes.Equal(back, content) {
 		t.Errorf("copied out: %d bytes, %v", len(back), err)
+	}
+}
+
+// TestRefusalsViaMount: what the drive cannot take is told as of a copy that goes directly: which name and why, and that it is
+// the container that is full.
+func TestRefusalsViaMount(t *testing.T) {
+	d := withDrives(t, "32MiB")
+	d.unlock()
+	tree := filepath.Join(d.folder, "tree")
+	if err := os.Mkdir(tree, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"fine", "10:30?", "ends in a dot.", "Capitals", "CAPITALS"} {
+		if err := os.WriteFile(filepath.Join(tree, name), []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused := func(args ...string) (failed []string) {
+		_, stderr := run(t, d.folder, 9, append([]string{"copy", "tree", "--quiet"}, args...)...)
+		for line := range strings.Lines(stderr) {
+			if strings.HasPrefix(line, "failed: ") {
+				failed = append(failed, line)
+			}
+		}
+		return failed
+	}
+	mounted, direct := refused("a.img:/mounted", "--via", "mount"), refused("a.img:/direct")
+	if len(mounted) != 3 || !slices.Equal(mounted, direct) {
+		t.Errorf("through the drive:\n%s\ndirectly:\n%s", mounted, direct)
+	}
+	if err := os.WriteFile(filepath.Join(d.folder, "big"), make([]byte, 40<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, way := range []string{"mount", "direct"} {
+		_, stderr := run(t, d.folder, 6, "copy", "big", "a.img:/", "--via", way)
+		if !strings.Contains(stderr, "remove files inside, or make a bigger container") || strings.Contains(stderr, "disk") {
+			t.Errorf("full, by way of %s: %s", way, stderr)
+		}
 	}
 }

@@ -175,7 +175,7 @@ func planCopy(ctx context.Context, place func(Place) transfer.Place, to *Session
 	}
 	plan, err := job.Plan(ctx)
 	if err != nil {
-		return nil, to.explainSpace(r.Destination, wrap("copy to "+r.Destination.String(), err))
+		return nil, r.explainSpace(to, wrap("copy to "+r.Destination.String(), err))
 	}
 	for _, note := range plan.Notes {
 		r.Report.send(Event{Kind: EventNote, Detail: note})
@@ -200,7 +200,7 @@ func (r CopyRequest) overwrite() transfer.Overwrite {
 func (p *CopyPlan) Run(ctx context.Context) (*Record, error) {
 	r, to := p.request, p.to
 	record, err := transfer.Run(ctx, p.Plan)
-	err = to.explainSpace(r.Destination, wrap("copy to "+r.Destination.String(), err))
+	err = r.explainSpace(to, wrap("copy to "+r.Destination.String(), err))
 	if record != nil && r.Records != "" {
 		if saveErr := report.NewStore(r.Records).Save(record); saveErr != nil { // the files are where they belong all the same
 			r.Report.send(Event{Kind: EventWarning, Detail: "the record of this copy could not be kept: " + saveErr.Error()})
@@ -210,16 +210,25 @@ func (p *CopyPlan) Run(ctx context.Context) (*Record, error) {
 }
 
 // explainSpace says which disk is full when err is that a copy found no room: the container, or the one on the host that
-// holds the destination or the container. s is the container of the destination, nil for the host.
-func (s *Session) explainSpace(destination Place, err error) error {
+// holds the destination or the container. to is the open container of the destination, nil for the host and for a drive.
+func (r CopyRequest) explainSpace(to *Session, err error) error {
 	var space *transfer.SpaceError
+	drive, free := r.Drives[r.Destination.Image], int64(0)
 	switch {
 	case err == nil || !errors.Is(err, syscall.ENOSPC):
 		return err
-	case s == nil || !destination.Inside():
-		return &Error{What: "copy", Err: err, Hint: "free space on the disk that holds " + destination.String()}
-	case errors.As(err, &space) && space.NeedBytes <= s.Volume.StatFS().FreeBytes:
-		return &Error{What: "copy", Err: err, Hint: "there is room inside; free space on the disk that holds " + destination.Image}
+	case !r.Destination.Inside() || to == nil && drive == nil:
+		return &Error{What: "copy", Err: err, Hint: "free space on the disk that holds " + r.Destination.String()}
+	case to != nil:
+		free = to.Volume.StatFS().FreeBytes
+	case drive.FileSystem != nil:
+		free = drive.FileSystem.FreeBytes
+	}
+	switch {
+	case errors.As(err, &space) && space.NeedBytes <= free:
+		return &Error{What: "copy", Err: err, Hint: "there is room inside; free space on the disk that holds " + r.Destination.Image}
+	case drive != nil: // all that a drive says is that there is no room
+		return &Error{What: "copy", Err: err, Hint: fullInsideHint}
 	}
 	return err
 }

@@ -27,7 +27,7 @@ func (d *Drive) place(p Place) transfer.Place {
 	if f := d.FileSystem; f != nil {
 		e.FileSystem, e.ClusterBytes = f.Type, int64(f.ClusterSizeBytes)
 	}
-	return transfer.Place{Path: filepath.Join(d.Point, filepath.FromSlash(p.Path)), Typed: p.String(), Contents: p.Path == "/", Drive: d.Timed, Endpoint: e}
+	return transfer.Place{Path: filepath.Join(d.Point, filepath.FromSlash(p.Path)), Typed: p.String(), Contents: p.Path == "/", Drive: d.Timed, FAT: true, Endpoint: e}
 }
 
 // sync makes everything that was written to the drive durable: the kernel passes an fsync of its root on, a sync(2) it does not.

@@ -22,6 +22,9 @@ type rule struct {
 // hostFullHint is for a full disk outside of the container.
 const hostFullHint = "free space on the disk that holds the container or the target"
 
+// fullInsideHint is for a full container.
+const fullInsideHint = "remove files inside, or make a bigger container"
+
 // rules are tried in order; the first that fits decides. This is the only table from errors to exit codes and hints.
 func rules() []rule {
 	return []rule{
@@ -32,7 +35,7 @@ func rules() []rule {
 		{[]error{fat32.ErrBusy}, InUse, "close the program that uses it, or wait until it is done"},
 		{[]error{image.ErrChanged}, Failed, "the container file was replaced, cut or removed while it was open; nothing was written to the new one"},
 		{[]error{container.ErrNoSpace, syscall.EDQUOT}, NoSpace, hostFullHint},
-		{[]error{fat32.ErrNoSpace}, NoSpace, "remove files inside, or make a bigger container"},
+		{[]error{fat32.ErrNoSpace}, NoSpace, fullInsideHint},
 		{[]error{image.ErrFileTooLarge, syscall.EFBIG}, NoSpace, "this file system or limit does not allow a file of that size; write it elsewhere, or raise the limit"},
 		{[]error{syscall.ENOSPC}, NoSpace, hostFullHint},
 		{[]error{container.ErrDamagedHeader}, Damaged, "with a header backup: `coffer header restore IMAGE FILE`; if the file was cut short, restore it from a copy"},
