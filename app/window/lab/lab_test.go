@@ -300,6 +300,23 @@ func TestGridFitsItsFields(t *testing.T) {
 	}
 }
 
+// TestGridFitsItsRoom: where the window is narrow a table is set in smaller letters rather than cut off, and grows again with it.
+func TestGridFitsItsRoom(t *testing.T) {
+	test.NewTempApp(t)
+	heads, rows := tableFields(&sample(report.KindCopy, day).Tables[0])
+	g := newGrid(heads, rows)
+	full := g.MinSize()
+	table := newSideways(g, container.NewVScroll(g))
+	table.Resize(fyne.NewSize(full.Width-20, 300))
+	if g.MinSize().Width > full.Width-20 {
+		t.Errorf("with %g of room it is %g wide", full.Width-20, g.MinSize().Width)
+	}
+	table.Resize(fyne.NewSize(full.Width+20, 300))
+	if g.MinSize() != full {
+		t.Errorf("with room for all it is %v, not %v", g.MinSize(), full)
+	}
+}
+
 func TestWheelMovesThePage(t *testing.T) {
 	k, _ := newScreen(t)
 	heads, rows := tableFields(&sample(report.KindCopy, day).Tables[0])

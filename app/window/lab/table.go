@@ -30,6 +30,7 @@ type grid struct {
 	widget.BaseWidget
 	heads int // lines of heads: there is no rule between them
 	rows  [][]field
+	room  float32 // there is for it; a grid that is wider is set in smaller letters. 0: not known
 }
 
 func newGrid(heads int, rows [][]field) *grid {
@@ -174,11 +175,27 @@ func (s *sideways) Scrolled(e *fyne.ScrollEvent) {
 	s.Scroll.Scrolled(e)
 }
 
+// Resize implements fyne.CanvasObject: the grid is told of the room there is.
+func (s *sideways) Resize(size fyne.Size) {
+	if g, ok := s.Content.(*grid); ok && g.room != size.Width {
+		g.room = size.Width
+		g.Refresh()
+	}
+	s.Scroll.Resize(size)
+}
+
+// manyColumns is how many columns have room in a small window, more or less.
+const manyColumns = 6
+
 // newTable shows a table of an experiment on a page; one that is too wide can be moved sideways.
 func newTable(t *report.Table, page *container.Scroll) fyne.CanvasObject {
 	heads, rows := tableFields(t)
 	lines := []fyne.CanvasObject{ui.Subheading(ui.Clean(t.Title)), newSideways(newGrid(heads, rows), page)}
-	for _, note := range tableNotes(t) {
+	notes := tableNotes(t)
+	if len(t.Columns) > manyColumns {
+		notes = append(notes, text.T("Columns that have no room are at the right: hold Shift and turn the wheel."))
+	}
+	for _, note := range notes {
 		c := ui.Caption(note)
 		c.Wrapping = fyne.TextWrapWord
 		lines = append(lines, c)
@@ -205,7 +222,7 @@ func (g *grid) CreateRenderer() fyne.WidgetRenderer {
 			r.objects = append(r.objects, t)
 		}
 	}
-	r.paint()
+	r.fit()
 	return r
 }
 
@@ -218,9 +235,26 @@ type gridRenderer struct {
 	widths  []float32
 	heights []float32
 	size    float32 // of the text for which widths and heights are
+	small   bool    // there is too little room for letters of the usual size
 }
 
-func (r *gridRenderer) gap() float32 { return 4 * theme.Padding() }
+func (r *gridRenderer) gap() float32 {
+	if r.small {
+		return 2.5 * theme.Padding()
+	}
+	return 4 * theme.Padding()
+}
+
+// fit chooses the size of the letters.
+func (r *gridRenderer) fit() {
+	for _, r.small = range []bool{false, true} {
+		r.paint()
+		r.size = 0
+		if r.grid.room == 0 || r.MinSize().Width <= r.grid.room {
+			return
+		}
+	}
+}
 
 // paint gives everything the colours and sizes of the theme.
 func (r *gridRenderer) paint() {
@@ -230,6 +264,9 @@ func (r *gridRenderer) paint() {
 			main, below := r.texts[i], r.texts[i+1]
 			i += 2
 			main.TextSize, below.TextSize = theme.TextSize(), theme.CaptionTextSize()
+			if r.small {
+				main.TextSize, below.TextSize = theme.CaptionTextSize(), theme.CaptionTextSize()-1
+			}
 			main.TextStyle.Bold = f.bold
 			main.Color, below.Color = theme.Color(theme.ColorNameForeground), ui.Color(ui.ColorNameMuted)
 			if f.muted {
@@ -349,7 +386,7 @@ func (r *gridRenderer) Layout(size fyne.Size) {
 
 // Refresh implements fyne.WidgetRenderer: the theme has changed.
 func (r *gridRenderer) Refresh() {
-	r.paint()
+	r.fit()
 	r.Layout(r.grid.Size())
 	for _, o := range r.objects {
 		canvas.Refresh(o)
