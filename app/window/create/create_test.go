@@ -249,7 +249,7 @@ func TestFolderThatCannotBeUsed(t *testing.T) {
 	k := desk(t)
 	w := start(k)
 	folder := filepath.Join(k.Folder, "nowhere")
-	chooseFolder = func(_ fyne.Window, _ string, chosen func(string)) { chosen(folder) }
+	chooseFolder = func(_ *ui.Deps, _ string, chosen func(string)) { chosen(folder) }
 	k.Tap("Change…")
 	k.Until("it says so", func() bool { return k.Says("This folder is not there") })
 	if os.Getuid() != 0 {
@@ -450,8 +450,8 @@ func TestKeyFiles(t *testing.T) {
 	w := start(k)
 	enter(k, w, pageSize)
 	enter(k, w, pageSecret)
-	chooseFile = func(_ fyne.Window, chosen func(string)) { chosen("/keys/usb.key") }
-	chooseFolder = func(_ fyne.Window, _ string, chosen func(string)) { chosen(k.Folder) }
+	chooseFile = func(_ *ui.Deps, _ string, chosen func(string)) { chosen("/keys/usb.key") }
+	chooseNew = func(_ *ui.Deps, _, folder, name string, chosen func(string)) { chosen(filepath.Join(folder, name)) }
 	k.Tap("Add a key file…")
 	k.Tap("Make a new key file…")
 	k.Until("it is made", func() bool { return len(w.secret.keyfiles) == 2 })
@@ -509,20 +509,25 @@ func TestSheetIsSaved(t *testing.T) {
 	w := start(k)
 	toSecret(k, w)
 	enter(k, w, pageSheet)
-	chooseFolder = func(_ fyne.Window, _ string, chosen func(string)) { chosen(k.Folder) }
-	path := filepath.Join(k.Folder, "My files recovery key.html")
-	if err := os.WriteFile(path, []byte("another one"), 0o600); err != nil {
-		t.Fatal(err)
+	path := ""
+	chooseNew = func(_ *ui.Deps, _, _, name string, chosen func(string)) {
+		path = filepath.Join(k.Folder, name)
+		chosen(path)
 	}
 	k.Tap("Save a sheet to print…")
 	k.Until("it is saved", func() bool { return k.Says("then delete the file") })
 	k.Picture("create-4-saved")
-	page, err := os.ReadFile(filepath.Join(k.Folder, "My files recovery key 2.html"))
+	page, err := os.ReadFile(path)
 	if err != nil || !strings.Contains(string(page), string(recovery.Group(w.sheet.key, 7))) || strings.Contains(string(page), "correct horse") {
 		t.Errorf("the sheet: %v\n%s", err, page)
 	}
-	if old, _ := os.ReadFile(path); string(old) != "another one" {
-		t.Error("a file was overwritten")
+	if err := os.WriteFile(path, []byte("another one"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k.Tap("Save a sheet to print…")
+	k.Until("it is refused", func() bool { return k.Says("That did not work") })
+	if old, _ := os.ReadFile(path); string(old) != "another one" || filepath.Base(path) != "My files recovery key.html" {
+		t.Errorf("%s was overwritten", path)
 	}
 }
 

@@ -4,18 +4,17 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/dialog"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 	"github.com/adrg/xdg"
 
+	"coffer/app/window/files"
 	"coffer/app/window/text"
 	"coffer/app/window/ui"
 )
@@ -116,7 +115,7 @@ func newPlacePage(w *wizard, start beginning) *placePage {
 	p.name.OnChanged = func(string) { p.changed() }
 	p.where.Truncation, p.whole.Truncation = fyne.TextTruncateEllipsis, fyne.TextTruncateEllipsis
 	change := w.keys.NewButton(text.T("Change…"), func() {
-		chooseFolder(w.d.Shell.Window(), p.folder, func(folder string) {
+		chooseFolder(w.d, p.folder, func(folder string) {
 			p.folder = folder
 			p.changed()
 		})
@@ -211,41 +210,9 @@ func (p *placePage) leave(answer func(bool)) {
 	p.look(func(wrong string) { answer(wrong == "") })
 }
 
-// chooseFolder lets the person choose a folder. It is a variable so that tests need no dialog of the toolkit.
-var chooseFolder = func(w fyne.Window, folder string, chosen func(path string)) {
-	f := dialog.NewFolderOpen(func(found fyne.ListableURI, err error) {
-		if err != nil || found == nil {
-			ui.ShowError(w, err)
-			return
-		}
-		chosen(filepath.FromSlash(found.Path()))
-	}, w)
-	ui.StartIn(f, folder)
-	f.SetTitleText(text.T("Choose a folder"))
-	f.Resize(ui.ChooserSize(w))
-	f.Show()
-}
-
-// chooseFile lets the person choose a file.
-var chooseFile = func(w fyne.Window, chosen func(path string)) {
-	f := dialog.NewFileOpen(func(file fyne.URIReadCloser, err error) {
-		if err != nil || file == nil {
-			ui.ShowError(w, err)
-			return
-		}
-		_ = file.Close() // its path is what was asked for
-		chosen(hostPath(file.URI()))
-	}, w)
-	f.SetTitleText(text.T("Choose a file"))
-	f.Resize(ui.ChooserSize(w))
-	f.Show()
-}
-
-// hostPath is the path of a file of this computer.
-func hostPath(u fyne.URI) string {
-	path := u.Path()
-	if runtime.GOOS == "windows" {
-		path = strings.TrimPrefix(path, "/")
-	}
-	return filepath.FromSlash(path)
-}
+// What asks for a file, a folder or the name of a new file; variables so that tests need no dialog.
+var (
+	chooseFile   = files.ChooseFile
+	chooseFolder = files.ChooseFolder
+	chooseNew    = files.ChooseNew
+)

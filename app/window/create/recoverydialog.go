@@ -33,7 +33,7 @@ func RecoveryDialog(d *ui.Deps, image string, added ...func()) {
 	r.entry, r.message = password.NewEntry(keys), ui.NewMessage()
 	r.entry.SetPlaceHolder(text.T("Password"))
 	r.files = container.NewVBox()
-	add := keys.NewLink(text.T("Add a key file…"), theme.ContentAddIcon(), func() { chooseFile(d.Shell.Window(), r.addKeyfile) })
+	add := keys.NewLink(text.T("Add a key file…"), theme.ContentAddIcon(), func() { chooseFile(d, "", r.addKeyfile) })
 	r.bar = ui.NewWaiting()
 	r.bar.Stop()
 	r.bar.Hide()

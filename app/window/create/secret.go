@@ -2,10 +2,8 @@ package create
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -64,7 +62,7 @@ func newSecretPage(w *wizard) *secretPage {
 		}
 	})
 	p.recovery.Checked = true
-	choose := w.keys.NewLink(text.T("Add a key file…"), theme.ContentAddIcon(), func() { chooseFile(w.d.Shell.Window(), p.addKeyfile) })
+	choose := w.keys.NewLink(text.T("Add a key file…"), theme.ContentAddIcon(), func() { chooseFile(w.d, "", p.addKeyfile) })
 	fresh := w.keys.NewLink(text.T("Make a new key file…"), theme.DocumentCreateIcon(), p.newKeyfile)
 	p.content = container.NewVBox(
 		ui.Paragraph(text.T("Nobody can open the container without the password, and nobody can recover it for you.")),
@@ -116,15 +114,11 @@ func (p *secretPage) showKeyfiles() {
 	p.w.panel.Fit()
 }
 
-// newKeyfile makes a key file in a folder that the person chooses.
+// newKeyfile makes a key file where the person wants it.
 func (p *secretPage) newKeyfile() {
 	d := p.w.d
-	chooseFolder(d.Shell.Window(), p.w.place.folder, func(folder string) {
-		path := ""
-		d.Work(func(ctx context.Context) error {
-			path = freeName(folder, p.w.place.title(), ".key")
-			return d.Backend.Keys.NewKeyfile(ctx, path)
-		}, func(err error) {
+	chooseNew(d, text.T("Make a new key file"), p.w.place.folder, p.w.place.title()+".key", func(path string) {
+		d.Work(func(ctx context.Context) error { return d.Backend.Keys.NewKeyfile(ctx, path) }, func(err error) {
 			if err != nil {
 				ui.ShowError(d.Shell.Window(), err)
 				return
@@ -132,18 +126,6 @@ func (p *secretPage) newKeyfile() {
 			p.addKeyfile(path)
 		})
 	})
-}
-
-// freeName is a path in a folder that nothing is at.
-func freeName(folder, name, extension string) string {
-	path := filepath.Join(folder, name+extension)
-	for n := 2; n < 1000; n++ {
-		if _, err := os.Lstat(path); os.IsNotExist(err) {
-			break
-		}
-		path = filepath.Join(folder, name+" "+strconv.Itoa(n)+extension)
-	}
-	return path
 }
 
 // credential is what opens the container; the caller wipes it.

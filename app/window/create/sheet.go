@@ -204,16 +204,14 @@ func (p *sheetPage) forget() {
 	}
 }
 
-// save writes the sheet into a folder that the person chooses.
+// save writes the sheet where the person wants it.
 func (p *sheetPage) save() {
-	chooseFolder(p.d.Shell.Window(), "", func(folder string) {
+	chooseNew(p.d, text.T("Save a sheet to print"), "", text.T("%s recovery key", p.title())+".html", func(path string) {
 		if p.key == nil {
 			return
 		}
 		sheet := newSheet(p.title(), p.key)
-		path := ""
 		p.d.Work(func(context.Context) error {
-			path = freeName(folder, text.T("%s recovery key", p.title()), ".html")
 			return sheet.Write(path)
 		}, func(err error) {
 			if err != nil {

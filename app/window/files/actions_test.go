@@ -151,7 +151,7 @@ func TestAdd(t *testing.T) {
 	w.answer = []string{"/home/me/x", "/home/me/y"}
 	w.screen.action(actAddFiles).buttons[0].OnTapped()
 	w.screen.action(actAddFolder).buttons[0].OnTapped()
-	if got := fmt.Sprint(w.shell.copied, w.asked); got != "[photos.img <- [/home/me/x /home/me/y] -> /in photos.img <- [/home/me/x /home/me/y] -> /in] [0 1]" {
+	if got := fmt.Sprint(w.shell.copied, w.asked); got != "[photos.img <- [/home/me/x /home/me/y] -> /in photos.img <- [/home/me/x /home/me/y] -> /in] [1 3]" {
 		t.Errorf("copied %s", got)
 	}
 }

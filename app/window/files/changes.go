@@ -179,9 +179,13 @@ func (s *Screen) removeAll(ctx context.Context, id string, items []*item, say fu
 }
 
 // add asks for files or a folder of the host and copies them into the folder shown.
-func (s *Screen) add(kind chooseKind) {
+func (s *Screen) add(want Want) {
 	image, folder := s.image, s.folder
-	s.choose(kind, func(paths []string) {
+	r := Request{Want: want, Title: text.T("Add files"), Action: text.T("Add")}
+	if want == WantFolders {
+		r.Title, r.Here = text.T("Add a folder"), text.T("Add this folder")
+	}
+	s.choose(r, func(paths []string) {
 		if len(paths) > 0 {
 			s.deps.Shell.CopyIn(image, paths, folder)
 		}
@@ -193,12 +197,27 @@ func (s *Screen) add(kind chooseKind) {
 func (s *Screen) export() {
 	paths := pathsOf(outermost(s.chosen()))
 	id := s.container.ID
-	s.choose(chooseTarget, func(to []string) {
+	s.choose(Request{Want: WantFolder, Title: text.T("Export to a folder"), Action: text.T("Export here")}, func(to []string) {
 		if len(to) == 1 {
 			s.startCopy(id, protocol.CopyJob{Sources: paths, FromInside: true, Destination: to[0]})
 		}
 		s.focus()
 	})
+}
+
+// chooseOnHost asks for files or folders of the host; nobody is called when it is cancelled, or when the container is locked
+// meanwhile.
+func (s *Screen) chooseOnHost(r Request, then func([]string)) { s.newChooser(r, then).show() }
+
+func (s *Screen) newChooser(r Request, then func([]string)) *chooser {
+	c := newChooser(s.deps, r, then)
+	c.modifiers = s.modifiers
+	c.closed = func() {
+		s.close = nil
+		s.focus()
+	}
+	s.close = c.shut
+	return c
 }
 
 // startCopy puts a copy into the queue of the container, with the person's settings.

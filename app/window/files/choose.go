@@ -4,38 +4,63 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"runtime"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
+	"github.com/adrg/xdg"
 
-	"coffer/app/protocol"
 	"coffer/app/window/text"
 	"coffer/app/window/ui"
 )
 
-// chooseKind is what somebody chooses on the host.
-type chooseKind int
+// Want is what somebody is to choose on the host.
+type Want int
 
+// What can be wanted.
 const (
-	chooseFiles  chooseKind = iota // files, and folders too, to be added
-	chooseFolder                   // folders, to be added
-	chooseTarget                   // the folder to export to
+	WantFile    Want = iota // one file that is there
+	WantMany                // files, and folders too
+	WantFolder              // one folder, perhaps a new one
+	WantFolders             // one or several folders
+	WantNew                 // a name for a file that is not there yet
 )
 
-// chooser is a dialog to choose files or folders of the host. The toolkit's own chooses a single one, and reads the disk while
-// the window waits.
+// folder says whether the folder shown may itself be what is chosen.
+func (w Want) folder() bool { return w == WantFolder || w == WantFolders }
+
+// several says whether more than one thing can be chosen.
+func (w Want) several() bool { return w == WantMany || w == WantFolders }
+
+// Request is what a chooser asks for.
+type Request struct {
+	Want   Want
+	Title  string
+	Action string // what the button says
+	Here   string // what it says when the folder shown is what would be chosen; "" is Action
+	Folder string // where it begins; "" is where the last one ended
+	Name   string // proposed for a new file
+}
+
+// lastFolder is where the last chooser was, so that the next one begins there; Fyne's goroutine only.
+var lastFolder string
+
+// chooser is a dialog to choose files or folders of the host. The toolkit's own chooses a single one, reads the disk while the
+// window waits, and cannot be used without a mouse.
 type chooser struct {
-	screen *Screen
-	kind   chooseKind
-	panel  *ui.Panel
-	shut   func()
-	then   func([]string)
+	Request
+	deps      *ui.Deps
+	panel     *ui.Panel
+	then      func([]string)
+	closed    func() // nil: nobody wants to know
+	modifiers func() fyne.KeyModifier
 
 	folder  string
 	reading context.CancelFunc
@@ -46,179 +71,205 @@ type chooser struct {
 	typing  typing
 	wanted  string
 
-	way   *ui.KeyEntry
-	table *table
-	head  *head
-	said  *widget.Label
-	ok    *ui.KeyButton
-	fresh *ui.KeyButton
+	way    *ui.KeyEntry
+	name   *ui.KeyEntry
+	places *fyne.Container
+	table  *table
+	head   *head
+	said   *widget.Label
+	ok     *ui.KeyButton
+	fresh  *ui.KeyButton
 }
 
-// chooseOnHost asks for files or a folder of the host; nobody is called when it is cancelled.
-func (s *Screen) chooseOnHost(kind chooseKind, then func([]string)) {
-	home, _ := os.UserHomeDir()
-	if s.place == "" {
-		s.place = home
-	}
-	c := &chooser{screen: s, kind: kind, then: then, sel: newSelection(0)}
-	s.chooser = c
-	c.build(home)
-	c.enter(s.place)
+// ChooseFile asks for one file of the host that is there; folder is where it begins, "" where the last chooser was.
+func ChooseFile(d *ui.Deps, folder string, then func(path string)) {
+	Choose(d, Request{Want: WantFile, Title: text.T("Choose a file"), Folder: folder}, func(paths []string) { then(paths[0]) })
 }
 
-// build shows the dialog.
-func (c *chooser) build(home string) {
-	s := c.screen
-	title := map[chooseKind]string{chooseFiles: text.T("Add files"), chooseFolder: text.T("Add a folder"), chooseTarget: text.T("Export to a folder")}[c.kind]
-	content := container.NewStack()
-	size := ui.ChooserSize(s.deps.Shell.Window())
-	c.panel, c.shut = s.panel(title, size.Width, content, func() {
-		if c.reading != nil {
-			c.reading()
+// ChooseFolder asks for one folder of the host.
+func ChooseFolder(d *ui.Deps, folder string, then func(path string)) {
+	Choose(d, Request{Want: WantFolder, Title: text.T("Choose a folder"), Here: text.T("Choose this folder"), Folder: folder}, func(paths []string) { then(paths[0]) })
+}
+
+// ChooseNew asks for the path of a file or folder that is not there yet, and proposes a name; nothing is made.
+func ChooseNew(d *ui.Deps, title, folder, name string, then func(path string)) {
+	name = strings.Map(func(r rune) rune {
+		if separator(r) {
+			return '-'
 		}
-	})
+		return r
+	}, name)
+	Choose(d, Request{Want: WantNew, Title: title, Action: text.T("Save"), Folder: folder, Name: name}, func(paths []string) { then(paths[0]) })
+}
+
+// Choose asks for files or folders of the host; then is called with at least one path, or not at all when it is cancelled.
+func Choose(d *ui.Deps, r Request, then func(paths []string)) { newChooser(d, r, then).show() }
+
+func newChooser(d *ui.Deps, r Request, then func([]string)) *chooser {
+	if r.Action == "" {
+		r.Action = text.T("Choose")
+	}
+	if r.Here == "" {
+		r.Here = r.Action
+	}
+	return &chooser{Request: r, deps: d, then: then, sel: newSelection(0), modifiers: heldKeys}
+}
+
+// show shows the dialog.
+func (c *chooser) show() {
+	content := container.NewStack()
+	size := ui.ChooserSize(c.deps.Shell.Window())
+	c.panel = ui.NewPanel(c.deps.Shell.Window(), c.Title, size.Width, content)
 	keys := &c.panel.Keys
-	c.table = newTable(tableEvents{bind: c.bind, press: c.press, open: c.open, menu: func(int, fyne.Position) {}, key: c.key, typed: c.typed})
+	keys.Escape = c.shut
+	c.table = newTable(tableEvents{bind: c.bind, press: c.press, open: c.open, menu: func(int, fyne.Position) {}, key: c.key, typed: c.typed, cut: c.shortcut})
 	c.head = newHead(c.table, keys, c.sortBy)
 	c.head.mark(c.order, false)
 	c.way = keys.NewEntry()
-	c.way.OnSubmitted = func(typed string) { c.enter(typed) }
+	c.way.OnSubmitted = c.enter
 	up := keys.NewLink("", theme.MoveUpIcon(), c.up)
-	c.fresh = keys.NewButton(text.T("New folder"), c.newFolder)
 	c.said = widget.NewLabel("")
 	c.said.Importance, c.said.Truncation = widget.LowImportance, fyne.TextTruncateEllipsis
 	hidden := keys.NewCheck(text.T("Hidden files"), func(on bool) { c.hidden = on; c.enter(c.folder) })
-	c.ok = keys.NewPrimary(text.T("Add"), c.accept)
-
-	places := container.NewVBox()
-	for _, place := range placesOf(home) {
-		places.Add(keys.NewLink(place.name, place.icon, func() { c.enter(place.folder) }))
-	}
+	c.ok = keys.NewPrimary(c.Action, c.accept)
+	c.ok.Disable()
+	c.places = container.NewVBox()
 	tools := container.NewHBox()
-	if c.kind == chooseTarget {
+	c.fresh = keys.NewButton(text.T("New folder"), c.newFolder)
+	if c.Want == WantFolder || c.Want == WantNew {
 		tools.Add(c.fresh)
+	}
+	c.name = keys.NewEntry()
+	c.name.SetText(c.Name)
+	c.name.OnChanged = func(string) { c.selected(true) }
+	c.name.OnSubmitted = func(string) { c.accept() }
+	bottom := container.NewVBox(container.NewBorder(nil, nil, hidden, nil, c.said))
+	if c.Want == WantNew {
+		bottom.Objects = append([]fyne.CanvasObject{container.NewBorder(nil, nil, widget.NewLabel(text.T("Name")), nil, c.name)}, bottom.Objects...)
 	}
 	rows := canvas.NewRectangle(theme.Color(theme.ColorNameInputBackground))
 	rows.CornerRadius = theme.InputRadiusSize()
 	list := container.NewBorder(container.NewVBox(c.head.box, widget.NewSeparator()), nil, nil, nil, container.NewStack(rows, c.table))
 	height := canvas.NewRectangle(theme.Color(theme.ColorNameOverlayBackground))
 	height.SetMinSize(fyne.NewSize(0, max(260, size.Height-150)))
+	aside := container.NewStack(ui.Space(placesWidth, 1), container.NewVScroll(c.places))
 	content.Objects = []fyne.CanvasObject{height, container.NewBorder(
-		container.NewBorder(nil, nil, up, tools, c.way),
-		container.NewBorder(nil, nil, hidden, nil, c.said),
-		container.NewHBox(places, widget.NewSeparator()), nil, list)}
+		container.NewBorder(nil, nil, up, tools, c.way), bottom, container.NewHBox(aside, widget.NewSeparator()), nil, list)}
 	c.panel.SetButtons(keys.NewButton(text.T("Cancel"), c.shut), c.ok)
 	c.panel.Show()
 	c.panel.Focus(c.table)
+	c.findPlaces()
+	c.begin()
 }
 
-// place is a folder that many want.
-type place struct {
-	name, folder string
-	icon         fyne.Resource
+// shut closes it.
+func (c *chooser) shut() {
+	if !c.panel.Open() {
+		return
+	}
+	c.reading()
+	c.panel.Close()
+	if c.closed != nil {
+		c.closed()
+	}
 }
 
-// placesOf are the folders at the left. Whether they are there is not asked: entering one tells.
-func placesOf(home string) []place {
-	places := []place{{text.T("Home"), home, theme.HomeIcon()},
-		{text.T("Desktop"), filepath.Join(home, "Desktop"), theme.DesktopIcon()},
-		{text.T("Documents"), filepath.Join(home, "Documents"), theme.DocumentIcon()},
-		{text.T("Downloads"), filepath.Join(home, "Downloads"), theme.DownloadIcon()},
-		{text.T("Pictures"), filepath.Join(home, "Pictures"), theme.MediaPhotoIcon()}}
-	switch runtime.GOOS {
-	case "windows":
-		return append(places, place{text.T("This computer"), filepath.VolumeName(home) + `\`, theme.ComputerIcon()})
-	case "darwin":
-		places = append(places, place{text.T("Disks"), "/Volumes", theme.StorageIcon()})
-	case "linux":
-		places = append(places, place{text.T("Disks"), "/media", theme.StorageIcon()})
-	}
-	return append(places, place{text.T("This computer"), "/", theme.ComputerIcon()})
+// finish ends with what was chosen.
+func (c *chooser) finish(paths ...string) {
+	c.shut()
+	c.then(paths)
 }
 
-// enter shows a folder; a relative one is meant from the one shown, and "~" is the person's own.
-func (c *chooser) enter(folder string) {
-	folder = strings.TrimSpace(folder)
-	if rest, ok := strings.CutPrefix(folder, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
-		if home, err := os.UserHomeDir(); err == nil {
-			folder = filepath.Join(home, rest)
-		}
+// begin shows the first folder, or the nearest one around it that is there.
+func (c *chooser) begin() {
+	folder := c.Folder
+	if folder == "" {
+		folder = lastFolder
 	}
-	if !filepath.IsAbs(folder) {
-		folder = filepath.Join(c.folder, folder)
+	if folder == "" {
+		folder = xdg.Home
 	}
-	folder = filepath.Clean(folder)
+	c.look(folder, true)
+}
+
+// enter goes where a typed path leads: it shows a folder, or takes a file where one is wanted. A relative path is meant from the
+// folder shown, and "~" is the person's own.
+func (c *chooser) enter(typed string) {
+	path := strings.TrimSpace(typed)
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
+		path = filepath.Join(xdg.Home, rest)
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(c.folder, path)
+	}
+	c.look(filepath.Clean(path), false)
+}
+
+// look reads a path off Fyne's goroutine and takes what is there. It is not waited for when the window closes: a disk may never
+// answer.
+func (c *chooser) look(path string, nearest bool) {
 	if c.reading != nil {
 		c.reading()
 	}
-	ctx, cancel := context.WithCancel(c.screen.deps.Context)
+	ctx, cancel := context.WithCancel(c.deps.Context)
 	c.reading = cancel
-	shown, files, by := c.hidden, c.kind == chooseFiles, c.order
+	hidden, files, by := c.hidden, !c.Want.folder(), c.order
 	go func() {
-		items, err := readHost(ctx, folder, shown, files)
-		items = by.sorted(items)
-		c.screen.do(func() {
+		at := lookAt(path, nearest, c.Want == WantNew)
+		if at.err == nil {
+			at.items, at.err = readHost(ctx, at.folder, hidden, files)
+			at.items = by.sorted(at.items)
+		}
+		c.deps.Do(func() {
 			if ctx.Err() == nil {
-				c.take(folder, items, err)
+				c.take(at)
 			}
 		})
 	}()
 }
 
-// readHost lists a folder of the host.
-func readHost(ctx context.Context, folder string, hidden, files bool) ([]*item, error) {
-	entries, err := os.ReadDir(folder)
-	var items []*item
-	for _, e := range entries {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		name := e.Name()
-		if strings.HasPrefix(name, ".") && !hidden {
-			continue
-		}
-		p := filepath.Join(folder, name)
-		info, statErr := os.Stat(p) // what a link leads to
-		if statErr != nil || !info.IsDir() && (!files || !info.Mode().IsRegular()) {
-			continue
-		}
-		one := protocol.Entry{Path: p, Folder: info.IsDir(), Modified: info.ModTime(), Hidden: strings.HasPrefix(name, ".")}
-		if !one.Folder {
-			one.SizeBytes = info.Size()
-		}
-		items = append(items, &item{Entry: one, name: name, shown: ui.Clean(name), key: strings.ToLower(name)})
-	}
-	return items, err
-}
-
-// take shows what was read, or why it was not.
-func (c *chooser) take(folder string, items []*item, err error) {
-	if err != nil {
-		ui.SetText(c.said, ui.Sentence(err.Error()))
-		if items == nil {
+// take shows what was read, or says why it was not.
+func (c *chooser) take(at found) {
+	if at.err != nil {
+		ui.SetText(c.said, at.words())
+		if at.items == nil {
 			return // what is shown stays
 		}
 	}
-	same := folder == c.folder
-	before := c.items
-	c.folder, c.screen.place, c.items, c.typing = folder, folder, items, typing{}
-	if same {
-		c.sel = c.sel.moved(before, items)
+	if at.file != "" && (c.Want == WantFile || c.Want == WantMany) {
+		lastFolder = at.folder
+		c.finish(at.file)
+		return
+	}
+	fresh := c.folder == ""
+	if at.folder == c.folder {
+		c.sel = c.sel.moved(c.items, at.items)
 	} else {
-		c.sel = newSelection(len(items))
+		c.sel = newSelection(len(at.items))
 		c.table.scrollTo(0)
 	}
-	c.way.SetText(folder)
-	c.table.setCount(len(items))
-	for i, one := range items {
-		if one.Path == c.wanted {
-			c.sel.only(i)
-			c.table.reveal(i)
-		}
+	c.folder, lastFolder, c.items, c.typing = at.folder, at.folder, at.items, typing{}
+	c.way.SetText(at.folder)
+	c.table.setCount(len(at.items))
+	if i := slices.IndexFunc(at.items, func(i *item) bool { return i.Path == c.wanted }); i >= 0 {
+		c.sel.only(i)
+		c.table.reveal(i)
 	}
 	c.wanted = ""
-	c.selected(err == nil)
 	c.panel.Focus(c.table)
+	switch {
+	case at.file != "" && c.Want == WantNew:
+		c.name.SetText(filepath.Base(at.file))
+		c.panel.Focus(c.name)
+	case at.file != "":
+		c.selected(true)
+		ui.SetText(c.said, text.T("That is a file, not a folder."))
+		return
+	case fresh && c.Want == WantNew:
+		c.panel.Focus(c.name)
+		selectFirst(c.name, utf8.RuneCountInString(strings.TrimSuffix(c.Name, filepath.Ext(c.Name))))
+	}
+	c.selected(at.err == nil)
 }
 
 func (c *chooser) bind(i int, r *row) {
@@ -229,40 +280,72 @@ func (c *chooser) bind(i int, r *row) {
 func (c *chooser) selected(status bool) {
 	c.table.place(true)
 	bytes := int64(0)
-	for i, one := range c.items {
-		if c.sel.has(i) {
-			bytes += one.SizeBytes
-		}
+	for _, one := range c.chosen() {
+		bytes += one.SizeBytes
 	}
 	words := text.N(int64(c.sel.count), "1 selected", "%d selected")
 	switch {
-	case c.sel.count == 0 && c.kind != chooseFiles:
+	case c.Want == WantNew:
+		words = ui.Clean(c.newPath())
+	case c.sel.count == 0 && c.Want.folder():
 		words = text.T("This folder: %s", ui.Clean(c.folder))
-	case c.sel.count == 0:
+	case c.sel.count == 0 && c.Want.several():
 		words = text.T("Choose files or folders; with Ctrl or Shift several at once")
+	case c.sel.count == 0:
+		words = ""
 	case bytes > 0:
 		words += ", " + text.Size(bytes)
 	}
 	if status {
 		ui.SetText(c.said, words)
 	}
-	label := text.T("Add")
-	switch {
-	case c.kind == chooseTarget:
-		label = text.T("Export here")
-	case c.kind == chooseFolder && c.sel.count == 0:
-		label = text.T("Add this folder")
+	label := c.Action
+	if c.Want.folder() && c.sel.count == 0 {
+		label = c.Here
 	}
 	if c.ok.Text != label {
 		c.ok.SetText(label)
 		c.panel.Fit()
 	}
-	ui.Enable(c.ok, c.folder != "" && (c.sel.count > 0 || c.kind != chooseFiles) && (c.sel.count < 2 || c.kind != chooseTarget))
+	ui.Enable(c.ok, c.folder != "" && c.complete())
+}
+
+// complete says whether what is chosen is what is wanted.
+func (c *chooser) complete() bool {
+	switch c.Want {
+	case WantFile:
+		return c.sel.count == 1
+	case WantMany:
+		return c.sel.count > 0
+	case WantNew:
+		return strings.TrimSpace(c.name.Text) != ""
+	}
+	return true
+}
+
+// chosen are the items chosen.
+func (c *chooser) chosen() []*item {
+	list := make([]*item, 0, c.sel.count)
+	for _, i := range c.sel.rows() {
+		list = append(list, c.items[i])
+	}
+	return list
 }
 
 func (c *chooser) press(i int, m fyne.KeyModifier, _ bool) {
 	c.panel.Focus(c.table)
+	if !c.Want.several() {
+		m = 0
+	}
 	c.sel.click(i, m&fyne.KeyModifierShortcutDefault != 0, m&fyne.KeyModifierShift != 0, false)
+	c.picked()
+}
+
+// picked shows another selection, and proposes the name of a file that was chosen for a new one.
+func (c *chooser) picked() {
+	if one := c.chosen(); c.Want == WantNew && len(one) == 1 && !one[0].Folder {
+		c.name.SetText(one[0].name)
+	}
 	c.selected(true)
 }
 
@@ -286,25 +369,44 @@ func (c *chooser) up() {
 
 // key is a key while the list has the keyboard.
 func (c *chooser) key(e *fyne.KeyEvent) {
-	m := c.screen.modifiers()
+	extend := c.modifiers()&fyne.KeyModifierShift != 0 && c.Want.several()
 	switch {
-	case c.table.walk(e.Name, &c.sel, m&fyne.KeyModifierShift != 0):
-		c.selected(true)
+	case c.table.walk(e.Name, &c.sel, extend):
+		c.picked()
 	case e.Name == fyne.KeyBackspace:
 		c.up()
 	case e.Name == fyne.KeyF5:
 		c.enter(c.folder)
 	case e.Name == fyne.KeySpace && c.sel.cursor >= 0 && time.Since(c.typing.last) > typingPause:
-		c.sel.toggle(c.sel.cursor)
-		c.selected(true)
+		if c.Want.several() {
+			c.sel.toggle(c.sel.cursor)
+		} else {
+			c.sel.only(c.sel.cursor)
+		}
+		c.picked()
 	case e.Name == fyne.KeyEscape:
 		c.shut()
 	case e.Name == fyne.KeyReturn || e.Name == fyne.KeyEnter:
-		if c.sel.count == 1 && c.items[c.sel.rows()[0]].Folder {
-			c.enter(c.items[c.sel.rows()[0]].Path)
+		if one := c.chosen(); len(one) == 1 && one[0].Folder {
+			c.enter(one[0].Path)
 			return
 		}
 		c.accept()
+	}
+}
+
+// shortcut is a key with Ctrl or Alt while the list has the keyboard. None is for the screen below.
+func (c *chooser) shortcut(cut fyne.Shortcut) {
+	up := desktop.CustomShortcut{KeyName: fyne.KeyUp, Modifier: fyne.KeyModifierAlt}
+	all := desktop.CustomShortcut{KeyName: fyne.KeyA, Modifier: fyne.KeyModifierShortcutDefault}
+	switch cut.ShortcutName() {
+	case up.ShortcutName():
+		c.up()
+	case all.ShortcutName(), (&fyne.ShortcutSelectAll{}).ShortcutName():
+		if c.Want.several() {
+			c.sel.all()
+			c.picked()
+		}
 	}
 }
 
@@ -312,7 +414,7 @@ func (c *chooser) typed(r rune) {
 	if i := c.typing.next(r, c.items, c.sel.cursor); i >= 0 {
 		c.sel.only(i)
 		c.table.reveal(i)
-		c.selected(true)
+		c.picked()
 	}
 }
 
@@ -328,21 +430,63 @@ func (c *chooser) sortBy(by column) {
 
 // accept ends with what is chosen, or with the folder shown where a folder is wanted.
 func (c *chooser) accept() {
-	if c.ok.Disabled() {
-		return
+	chosen := c.chosen()
+	switch {
+	case c.ok.Disabled():
+	case c.Want == WantNew:
+		c.acceptNew()
+	case c.Want == WantFile && chosen[0].Folder:
+		c.enter(chosen[0].Path)
+	case len(chosen) == 0:
+		c.finish(c.folder)
+	default:
+		c.finish(pathsOf(chosen)...)
 	}
-	paths := []string{}
-	for _, i := range c.sel.rows() {
-		paths = append(paths, c.items[i].Path)
-	}
-	if len(paths) == 0 {
-		paths = append(paths, c.folder)
-	}
-	c.shut()
-	c.then(paths)
 }
 
-// newFolder makes a folder to export to, and enters it. Its name can be changed with any other program.
+// newPath is the path of the file to be made; it ends as the one proposed does if nothing else was typed.
+func (c *chooser) newPath() string {
+	name := strings.TrimSpace(c.name.Text)
+	if ending := filepath.Ext(c.Name); name != "" && filepath.Ext(name) == "" && !strings.Contains(ending, " ") {
+		name += ending
+	}
+	return filepath.Join(c.folder, name)
+}
+
+// separator says whether a character parts the names of a path.
+func separator(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) }
+
+// acceptNew ends with the name of a new file. One that is there is refused: no screen that asks for a new file may replace another,
+// for what these hold opens containers.
+func (c *chooser) acceptNew() {
+	if typed := strings.TrimSpace(c.name.Text); typed == "~" || strings.ContainsFunc(typed, separator) {
+		c.enter(typed)
+		return
+	}
+	path := c.newPath()
+	c.ok.Disable()
+	go func() {
+		info, err := os.Lstat(path)
+		c.deps.Do(func() {
+			switch {
+			case !c.panel.Open():
+			case os.IsNotExist(err):
+				c.finish(path)
+			case err == nil && info.IsDir():
+				c.enter(path)
+			case err == nil:
+				c.selected(false)
+				ui.SetText(c.said, text.T("There is already a file with this name. Nothing is ever overwritten: choose another name."))
+				c.panel.Focus(c.name)
+			default:
+				c.selected(false)
+				ui.SetText(c.said, found{path: path, err: err}.words())
+			}
+		})
+	}()
+}
+
+// newFolder makes a folder, and enters it. Its name can be changed with any other program.
 func (c *chooser) newFolder() {
 	above := c.folder
 	c.fresh.Disable()
@@ -356,10 +500,10 @@ func (c *chooser) newFolder() {
 				break
 			}
 		}
-		c.screen.do(func() {
+		c.deps.Do(func() {
 			c.fresh.Enable()
 			if err != nil {
-				ui.SetText(c.said, ui.Sentence(err.Error()))
+				ui.SetText(c.said, found{path: above, err: err}.words())
 				return
 			}
 			c.enter(filepath.Join(above, name))

@@ -8,7 +8,11 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/widget"
+
+	"coffer/app/window/ui"
 )
 
 // hostFolder is a folder of the host with some things in it.
@@ -34,12 +38,12 @@ func hostFolder(t *testing.T) string {
 }
 
 // chooser opens a chooser in a folder and waits until it is read.
-func (w *world) chooser(kind chooseKind, folder string) (c *chooser, got *[]string) {
+func (w *world) chooser(want Want, folder string) (c *chooser, got *[]string) {
 	w.t.Helper()
 	got = new([]string)
-	w.screen.place = folder
-	w.screen.chooseOnHost(kind, func(paths []string) { *got = paths })
-	c = w.screen.chooser
+	r := Request{Want: want, Folder: folder, Action: "Take", Here: "Take this folder", Name: "new.key"}
+	c = w.screen.newChooser(r, func(paths []string) { *got = paths })
+	c.show()
 	w.until("the folder is read", func() bool { return c.folder == folder })
 	return c, got
 }
@@ -56,7 +60,7 @@ func TestChooseFiles(t *testing.T) {
 	w := newWorld(t, true)
 	w.show()
 	home := hostFolder(t)
-	c, got := w.chooser(chooseFiles, home)
+	c, got := w.chooser(WantMany, home)
 	if c.names() != "Letters Photos film.mkv notes.txt page 9 page 10" {
 		t.Errorf("shown: %s", c.names())
 	}
@@ -82,7 +86,7 @@ func TestChooseByKeys(t *testing.T) {
 	w := newWorld(t, true)
 	w.show()
 	home := hostFolder(t)
-	c, got := w.chooser(chooseFiles, home)
+	c, got := w.chooser(WantMany, home)
 	w.key(fyne.KeyDown, fyne.KeyReturn) // into Letters
 	w.until("it is entered", func() bool { return c.folder == filepath.Join(home, "Letters") })
 	w.key(fyne.KeyBackspace)
@@ -101,7 +105,7 @@ func TestChooseHiddenAndTyped(t *testing.T) {
 	w := newWorld(t, true)
 	w.show()
 	home := hostFolder(t)
-	c, _ := w.chooser(chooseFiles, home)
+	c, _ := w.chooser(WantMany, home)
 	c.hidden = true
 	c.enter("Letters")
 	w.until("a relative path leads on", func() bool { return c.folder == filepath.Join(home, "Letters") })
@@ -122,14 +126,14 @@ func TestChooseTarget(t *testing.T) {
 	w := newWorld(t, true)
 	w.show()
 	home := hostFolder(t)
-	c, got := w.chooser(chooseTarget, home)
-	if c.names() != "Letters Photos" || c.ok.Text != "Export here" || c.ok.Disabled() {
+	c, got := w.chooser(WantFolder, home)
+	if c.names() != "Letters Photos" || c.ok.Text != "Take this folder" || c.ok.Disabled() {
 		t.Errorf("shown %s, button %q", c.names(), c.ok.Text)
 	}
 	c.press(0, 0, false)
 	c.press(1, fyne.KeyModifierShortcutDefault, false)
-	if !c.ok.Disabled() {
-		t.Error("export to two folders?")
+	if c.sel.count != 1 || c.ok.Text != "Take" {
+		t.Errorf("%d folders are chosen, button %q", c.sel.count, c.ok.Text)
 	}
 	c.newFolder()
 	w.until("a new folder is entered", func() bool { return c.folder == filepath.Join(home, "New folder") })
@@ -147,8 +151,8 @@ func TestChooseFolder(t *testing.T) {
 	w := newWorld(t, true)
 	w.show()
 	home := hostFolder(t)
-	c, got := w.chooser(chooseFolder, home)
-	if c.ok.Text != "Add this folder" {
+	c, got := w.chooser(WantFolders, home)
+	if c.ok.Text != "Take this folder" {
 		t.Errorf("the button is %q", c.ok.Text)
 	}
 	c.press(1, 0, false)
@@ -156,9 +160,119 @@ func TestChooseFolder(t *testing.T) {
 	if !slices.Equal(*got, []string{filepath.Join(home, "Photos")}) {
 		t.Errorf("chosen %q", *got)
 	}
-	c, got = w.chooser(chooseFolder, filepath.Join(home, "Photos"))
+	c, got = w.chooser(WantFolders, filepath.Join(home, "Photos"))
 	c.accept()
 	if !slices.Equal(*got, []string{filepath.Join(home, "Photos")}) {
 		t.Errorf("chosen %q", *got)
+	}
+}
+
+// typeInto types something and Enter into a line.
+func (c *chooser) typeInto(e interface {
+	SetText(string)
+	TypedKey(*fyne.KeyEvent)
+}, words string) {
+	e.SetText(words)
+	e.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
+}
+
+func TestChoosePathOfFile(t *testing.T) {
+	for _, want := range []Want{WantFile, WantMany} {
+		w := newWorld(t, true)
+		w.show()
+		home := hostFolder(t)
+		c, got := w.chooser(want, home)
+		c.typeInto(c.way, filepath.Join(home, "Letters", "one.txt")+" ")
+		w.until("the file is taken", func() bool { return len(*got) > 0 })
+		if !slices.Equal(*got, []string{filepath.Join(home, "Letters", "one.txt")}) || w.overlay() != nil {
+			t.Errorf("chosen %q", *got)
+		}
+	}
+	w := newWorld(t, true)
+	w.show()
+	home := hostFolder(t)
+	c, got := w.chooser(WantFolder, home)
+	c.typeInto(c.way, "Letters/one.txt")
+	w.until("it is told", func() bool { return c.said.Text == "That is a file, not a folder." })
+	if *got != nil || c.folder != filepath.Join(home, "Letters") {
+		t.Errorf("chosen %q, in %s", *got, c.folder)
+	}
+}
+
+func TestChooseOneFile(t *testing.T) {
+	w := newWorld(t, true)
+	w.show()
+	home := hostFolder(t)
+	c, got := w.chooser(WantFile, home)
+	c.press(0, 0, false)
+	c.press(2, fyne.KeyModifierShortcutDefault, false)
+	if c.sel.count != 1 {
+		t.Errorf("%d are chosen", c.sel.count)
+	}
+	c.press(0, 0, false)
+	c.accept()
+	w.until("a folder is entered, not taken", func() bool { return c.folder == filepath.Join(home, "Letters") })
+	c.table.TypedShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyUp, Modifier: fyne.KeyModifierAlt})
+	w.until("Alt and Up leave it", func() bool { return c.folder == home })
+	w.key(fyne.KeyEnd, fyne.KeyReturn)
+	if !slices.Equal(*got, []string{filepath.Join(home, "page 10")}) {
+		t.Errorf("chosen %q", *got)
+	}
+}
+
+func TestChooseBeginsNear(t *testing.T) {
+	w := newWorld(t, true)
+	w.show()
+	home := hostFolder(t)
+	begin := func(folder, shown string) {
+		t.Helper()
+		c := w.screen.newChooser(Request{Want: WantFile, Folder: folder}, nil)
+		c.show()
+		w.until("it is read", func() bool { return c.folder != "" })
+		if c.folder != shown {
+			t.Errorf("from %q it begins in %s", folder, c.folder)
+		}
+		w.key(fyne.KeyEscape)
+	}
+	begin(filepath.Join(home, "gone", "deeper"), home)
+	begin(filepath.Join(home, "Letters", "one.txt"), filepath.Join(home, "Letters"))
+	begin("", filepath.Join(home, "Letters")) // where the last one was
+}
+
+func TestChooseNew(t *testing.T) {
+	w := newWorld(t, true)
+	w.show()
+	home := hostFolder(t)
+	c, got := w.chooser(WantNew, home)
+	if focused := w.shell.window.Canvas().Focused(); focused != c.name || c.name.SelectedText() != "new" {
+		t.Errorf("the keyboard is at %T, %q is selected", focused, c.name.SelectedText())
+	}
+	c.typeInto(c.name, "notes.txt")
+	w.until("it is told", func() bool { return strings.Contains(c.said.Text, "already a file") })
+	if *got != nil {
+		t.Fatal("a file that is there would be overwritten")
+	}
+	c.typeInto(c.name, filepath.Join(home, "Photos", "mine.key"))
+	w.until("the path leads on", func() bool { return c.folder == filepath.Join(home, "Photos") && c.name.Text == "mine.key" })
+	c.typeInto(c.name, "mine")
+	w.until("it is chosen", func() bool { return *got != nil })
+	if !slices.Equal(*got, []string{filepath.Join(home, "Photos", "mine.key")}) {
+		t.Errorf("chosen %q", *got)
+	}
+}
+
+func TestChooseCancelledOverDialog(t *testing.T) {
+	w := newWorld(t, true)
+	w.show()
+	below := ui.NewPanel(w.shell.window, "Below", 300, widget.NewLabel("words"))
+	below.Keys.Escape = below.Close
+	below.Show()
+	home := hostFolder(t)
+	c := newChooser(w.screen.deps, Request{Want: WantFile, Folder: home}, nil)
+	c.show()
+	w.until("it is read", func() bool { return c.folder == home })
+	w.key(fyne.KeyEscape)
+	if c.panel.Open() || !below.Open() {
+		t.Errorf("the chooser is open: %t, the dialog below: %t", c.panel.Open(), below.Open())
 	}
 }

@@ -53,8 +53,6 @@ type Screen struct {
 	wanted  string // path to be chosen when it is there: what was just made
 	clip    clip
 	typing  typing
-	place   string // folder of the host that a chooser showed last
-	chooser *chooser
 	close   func() // closes a dialog that tells of what is inside
 
 	object  fyne.CanvasObject
@@ -79,11 +77,11 @@ type Screen struct {
 
 // hooks are what a test replaces.
 type hooks struct {
-	do        func(func())                               // runs on Fyne's goroutine
-	after     func(time.Duration, func()) (stop func())  // runs there later
-	modifiers func() fyne.KeyModifier                    // keys held down now
-	launch    func(*url.URL) error                       // opens with the desktop
-	choose    func(kind chooseKind, then func([]string)) // asks for files or a folder of the host
+	do        func(func())                              // runs on Fyne's goroutine
+	after     func(time.Duration, func()) (stop func()) // runs there later
+	modifiers func() fyne.KeyModifier                   // keys held down now
+	launch    func(*url.URL) error                      // opens with the desktop
+	choose    func(r Request, then func([]string))      // asks for files or a folder of the host
 }
 
 // counters tell whether somebody has changed something inside.

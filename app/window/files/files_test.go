@@ -59,7 +59,7 @@ type world struct {
 	model  *model.Model
 	opened []string
 	answer []string // of the choosers
-	asked  []chooseKind
+	asked  []Want
 	held   fyne.KeyModifier
 
 	mu     sync.Mutex
@@ -103,8 +103,8 @@ func newWorld(t testing.TB, drive bool) *world {
 		w.do(func() { w.opened = append(w.opened, u.String()) })
 		return nil
 	}
-	s.choose = func(kind chooseKind, then func([]string)) {
-		w.asked = append(w.asked, kind)
+	s.choose = func(r Request, then func([]string)) {
+		w.asked = append(w.asked, r.Want)
 		if w.answer != nil {
 			then(w.answer)
 		}
@@ -361,12 +361,11 @@ func TestPictures(t *testing.T) {
 	w.picture("failed")
 	home := hostFolder(t)
 	w.shell.window.Resize(fyne.NewSize(1024, 700))
-	w.screen.place = home
-	w.screen.chooseOnHost(chooseFiles, func([]string) {})
+	w.screen.chooseOnHost(Request{Want: WantMany, Folder: home, Title: "Add files", Action: "Add"}, func([]string) {})
 	w.until("read", func() bool { return strings.Contains(says(w.overlay()), "film.mkv") })
 	w.picture("chooser")
 	w.key(fyne.KeyEscape)
-	w.screen.chooseOnHost(chooseTarget, func([]string) {})
+	w.screen.chooseOnHost(Request{Want: WantFolder, Folder: home, Title: "Export to a folder", Action: "Export here"}, func([]string) {})
 	w.until("read", func() bool { return strings.Contains(says(w.overlay()), "Letters") })
 	w.picture("chooser target")
 	w.key(fyne.KeyEscape)

@@ -31,6 +31,7 @@ type tableEvents struct {
 	menu  func(i int, at fyne.Position)
 	key   func(*fyne.KeyEvent)
 	typed func(rune)
+	cut   func(fyne.Shortcut) // nil: shortcuts are for the window
 }
 
 func newTable(e tableEvents) *table {
@@ -180,6 +181,15 @@ func (t *table) TypedKey(e *fyne.KeyEvent) { t.key(e) }
 
 // TypedRune implements fyne.Focusable.
 func (t *table) TypedRune(r rune) { t.typed(r) }
+
+// TypedShortcut implements fyne.Shortcutable.
+func (t *table) TypedShortcut(cut fyne.Shortcut) {
+	if t.cut != nil {
+		t.cut(cut)
+	} else if c, ok := fyne.CurrentApp().Driver().CanvasForObject(t).(fyne.Shortcutable); ok {
+		c.TypedShortcut(cut)
+	}
+}
 
 // MouseDown implements desktop.Mouseable: below the rows.
 func (t *table) MouseDown(e *desktop.MouseEvent) {

@@ -14,6 +14,7 @@ import (
 
 	"coffer/app/client"
 	"coffer/app/protocol"
+	"coffer/app/window/files"
 	"coffer/app/window/text"
 	"coffer/app/window/transfers/export"
 	"coffer/app/window/ui"
@@ -28,19 +29,15 @@ func documents() string {
 	return home
 }
 
-// addNewPath adds the question where to make a file or folder, with a proposal for its name; the button chooses the folder around
-// it.
+// addNewPath adds the question where to make a file or folder, with a proposal for its name.
 func (t *task) addNewPath(label, name string) *ui.KeyEntry {
 	e := t.panel.Keys.NewEntry()
 	choose := t.panel.Keys.NewButton(text.T("Choose…"), func() {
-		at := filepath.Dir(strings.TrimSpace(e.Text))
-		chooseFolder(t.s.deps.Shell.Window(), at, func(folder string) {
-			last := filepath.Base(strings.TrimSpace(e.Text))
-			if last == "." || last == string(filepath.Separator) {
-				last = name
-			}
-			e.SetText(filepath.Join(folder, last))
-		})
+		at, last := filepath.Split(strings.TrimSpace(e.Text))
+		if last == "" {
+			last = name
+		}
+		files.ChooseNew(t.s.deps, label, at, last, e.SetText)
 	})
 	choose.Icon = theme.FolderOpenIcon()
 	t.add(ui.Subheading(label), container.NewBorder(nil, nil, nil, choose, e))
@@ -61,7 +58,7 @@ func (t *task) addOldPath(label string) *ui.KeyEntry {
 		} else {
 			at = documents()
 		}
-		chooseFile(t.s.deps.Shell.Window(), at, e.SetText)
+		files.ChooseFile(t.s.deps, at, e.SetText)
 	})
 	choose.Icon = theme.FolderOpenIcon()
 	t.add(ui.Subheading(label), container.NewBorder(nil, nil, nil, choose, e))

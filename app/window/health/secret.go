@@ -6,12 +6,12 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/dialog"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"coffer/app/client"
 	"coffer/app/recovery"
+	"coffer/app/window/files"
 	"coffer/app/window/password"
 	"coffer/app/window/text"
 	"coffer/app/window/ui"
@@ -46,7 +46,7 @@ func (t *task) addSecret(label string, isNew bool) *secretField {
 		f.object.Add(f.again)
 		f.object.Add(f.meter)
 	}
-	add := t.panel.Keys.NewLink(text.T("Add a key file…"), theme.FileIcon(), func() { chooseFile(t.s.deps.Shell.Window(), "", f.addFile) })
+	add := t.panel.Keys.NewLink(text.T("Add a key file…"), theme.FileIcon(), func() { files.ChooseFile(t.s.deps, "", f.addFile) })
 	f.object.Objects = append(f.object.Objects, f.caps, f.list, container.NewHBox(add))
 	t.add(f.object)
 	if t.focus == nil {
@@ -149,35 +149,3 @@ func (f *secretField) forget() {
 	}
 	f.forgetHeld()
 }
-
-// chooseFile lets the person choose a file that is there; chooseFolder a folder. They are variables so that tests need no dialog
-// of the toolkit.
-var (
-	chooseFile = func(w fyne.Window, folder string, chosen func(path string)) {
-		f := dialog.NewFileOpen(func(file fyne.URIReadCloser, err error) {
-			if err != nil || file == nil {
-				ui.ShowError(w, err)
-				return
-			}
-			_ = file.Close() // its path is what was asked for
-			chosen(file.URI().Path())
-		}, w)
-		ui.StartIn(f, folder)
-		f.SetTitleText(text.T("Choose a file"))
-		f.Resize(ui.ChooserSize(w))
-		f.Show()
-	}
-	chooseFolder = func(w fyne.Window, folder string, chosen func(path string)) {
-		f := dialog.NewFolderOpen(func(found fyne.ListableURI, err error) {
-			if err != nil || found == nil {
-				ui.ShowError(w, err)
-				return
-			}
-			chosen(found.Path())
-		}, w)
-		ui.StartIn(f, folder)
-		f.SetTitleText(text.T("Choose a folder"))
-		f.Resize(ui.ChooserSize(w))
-		f.Show()
-	}
-)

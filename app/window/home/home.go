@@ -451,7 +451,7 @@ func (s *Screen) find() {
 		return
 	}
 	before := c.Path
-	s.chooseFile(func(path string) {
+	s.chooseFile(filepath.Dir(before), func(path string) {
 		s.deps.Work(func(context.Context) error {
 			if !slices.ContainsFunc(s.deps.Model.Containers(), func(c model.Container) bool { return c.Path == path }) {
 				return s.deps.Model.Update(before, func(k *config.Known) { k.Path = path })
@@ -468,7 +468,7 @@ func (s *Screen) find() {
 }
 
 // addExisting puts a container that there is already into the list, and asks for its password.
-func (s *Screen) addExisting() { s.chooseFile(s.add) }
+func (s *Screen) addExisting() { s.chooseFile("", s.add) }
 
 func (s *Screen) add(path string) {
 	Add(s.deps, []string{path}, func(path string, sound bool) {

@@ -4,10 +4,10 @@ import (
 	"path/filepath"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/dialog"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
+	"coffer/app/window/files"
 	"coffer/app/window/model"
 	"coffer/app/window/text"
 	"coffer/app/window/ui"
@@ -52,22 +52,9 @@ func (s *Screen) showMenu(at fyne.Position) {
 	}
 }
 
-// chooseFile lets the person choose a file of the host.
-func (s *Screen) chooseFile(then func(path string)) {
-	w := s.deps.Shell.Window()
-	d := dialog.NewFileOpen(func(file fyne.URIReadCloser, err error) {
-		if err != nil || file == nil {
-			ui.ShowError(w, err)
-			return
-		}
-		_ = file.Close()
-		then(filepath.FromSlash(file.URI().Path()))
-	}, w)
-	d.SetConfirmText(text.T("Open"))
-	d.SetDismissText(text.T("Cancel"))
-	d.SetTitleText(text.T("Choose a file"))
-	d.Resize(fyne.NewSize(820, 560))
-	d.Show()
+// chooseFile lets the person choose a file of the host, beginning in a folder; "" is where the last choice was.
+func (s *Screen) chooseFile(folder string, then func(path string)) {
+	files.ChooseFile(s.deps, folder, then)
 }
 
 // searchEntry is the line to search in. Keys that are not for writing go on to the window.

@@ -10,13 +10,12 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/dialog"
 	"fyne.io/fyne/v2/layout"
-	"fyne.io/fyne/v2/storage"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"coffer/app/config"
+	"coffer/app/window/files"
 	"coffer/app/window/text"
 	"coffer/app/window/ui"
 )
@@ -290,17 +289,5 @@ func checkFolder(path string) error {
 
 // chooseFolder lets a person choose a folder.
 func (s *Screen) chooseFolder(from string, then func(string)) {
-	chooser := dialog.NewFolderOpen(func(folder fyne.ListableURI, err error) {
-		if err != nil {
-			ui.ShowError(s.deps.Shell.Window(), err)
-		} else if folder != nil {
-			then(folder.Path())
-		}
-	}, s.deps.Shell.Window())
-	if place, err := storage.ListerForURI(storage.NewFileURI(from)); from != "" && err == nil {
-		chooser.SetLocation(place)
-	}
-	chooser.SetTitleText(text.T("Choose a folder"))
-	chooser.Resize(fyne.NewSize(760, 520))
-	chooser.Show()
+	files.ChooseFolder(s.deps, from, then)
 }

@@ -94,7 +94,7 @@ func newPrompt(d *ui.Deps, c model.Container, then func(string)) *prompt {
 	p.remember = p.keys.NewCheck(text.T("Remember where the key files are"), nil)
 	p.remember.Hide()
 	p.addFile = p.keys.NewLink(text.T("Add a key file…"), theme.ContentAddIcon(), func() {
-		chooseFile(d.Shell.Window(), "", func(path string) { p.addKeyfiles([]string{path}) })
+		chooseFile(d, "", func(path string) { p.addKeyfiles([]string{path}) })
 	})
 	p.useKey = p.keys.NewLink(text.T("Use a recovery key"), theme.DocumentIcon(), func() { p.useRecovery(!p.recovery.Visible()) })
 	p.secret = container.NewVBox(p.entry, p.recovery, p.caps, p.files, p.remember, container.NewHBox(p.addFile, p.useKey))
@@ -264,7 +264,7 @@ func (p *prompt) placed(choice string) {
 	switch {
 	case choice == placeOther():
 		p.showPlaces() // as it was, should nothing be chosen
-		chooseFolder(p.d.Shell.Window(), "", func(path string) {
+		chooseFolder(p.d, "", func(path string) {
 			p.point = path
 			p.showPlaces()
 		})

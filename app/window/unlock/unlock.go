@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/dialog"
 
 	"coffer/app/client"
 	"coffer/app/config"
+	"coffer/app/window/files"
 	"coffer/app/window/model"
 	"coffer/app/window/text"
 	"coffer/app/window/ui"
@@ -110,7 +110,7 @@ func showMissing(d *ui.Deps, c model.Container, then func(string)) {
 	p := ui.NewPanel(w, text.T("%s is not there", ui.Clean(c.Title())), 520, words)
 	p.Keys.Escape = p.Close
 	find := p.Keys.NewPrimary(text.T("Look for it…"), func() {
-		chooseFile(w, filepath.Dir(c.Path), func(path string) {
+		chooseFile(d, filepath.Dir(c.Path), func(path string) {
 			p.Close()
 			d.Work(func(context.Context) error { return moved(d.Model, c, path) }, func(err error) {
 				if err != nil {
@@ -148,33 +148,8 @@ func moved(m *model.Model, c model.Container, path string) error {
 	return m.Forget(c.Path)
 }
 
-// chooseFile lets the person choose a file that is there. It is a variable so that tests need no dialog of the toolkit.
-var chooseFile = func(w fyne.Window, folder string, chosen func(path string)) {
-	f := dialog.NewFileOpen(func(file fyne.URIReadCloser, err error) {
-		if err != nil || file == nil {
-			ui.ShowError(w, err)
-			return
-		}
-		_ = file.Close() // its path is what was asked for
-		chosen(file.URI().Path())
-	}, w)
-	ui.StartIn(f, folder)
-	f.SetTitleText(text.T("Choose a file"))
-	f.Resize(ui.ChooserSize(w))
-	f.Show()
-}
-
-// chooseFolder lets the person choose a folder that is there.
-var chooseFolder = func(w fyne.Window, folder string, chosen func(path string)) {
-	f := dialog.NewFolderOpen(func(found fyne.ListableURI, err error) {
-		if err != nil || found == nil {
-			ui.ShowError(w, err)
-			return
-		}
-		chosen(found.Path())
-	}, w)
-	ui.StartIn(f, folder)
-	f.SetTitleText(text.T("Choose a folder"))
-	f.Resize(ui.ChooserSize(w))
-	f.Show()
-}
+// What asks for a file or a folder that is there; variables so that tests need no dialog.
+var (
+	chooseFile   = files.ChooseFile
+	chooseFolder = files.ChooseFolder
+)

@@ -271,7 +271,7 @@ func TestMissing(t *testing.T) {
 	Show(k.Deps, image, nil)
 	k.Until("it says so", func() bool { return k.Says("There is no file at") })
 	k.Picture("unlock-missing")
-	chooseFile = func(_ fyne.Window, _ string, chosen func(string)) { chosen(elsewhere) }
+	chooseFile = func(_ *ui.Deps, _ string, chosen func(string)) { chosen(elsewhere) }
 	k.Tap("Look for it…")
 	k.Until("it asks for the password", func() bool { return current != nil })
 	if current.container.Path != elsewhere || !current.container.Favourite {
@@ -358,7 +358,7 @@ func TestOptions(t *testing.T) {
 	k.Tap("More")
 	k.Picture("unlock-more")
 	current.readOnly.SetChecked(true)
-	chooseFolder = func(_ fyne.Window, _ string, chosen func(string)) { chosen("/home/me/photos") }
+	chooseFolder = func(_ *ui.Deps, _ string, chosen func(string)) { chosen("/home/me/photos") }
 	current.place.SetSelected(placeOther())
 	current.focus()
 	try(k, secret)
