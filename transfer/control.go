@@ -191,12 +191,21 @@ func (c *Control) stoodStill() time.Duration {
 	return c.stood + time.Since(c.since)
 }
 
-// clock is now without the time for which the job stood still.
+// clock is now without the time for which the job stood still. While it stands it is the same moment for everybody: two readings
+// of now, one for the clock and one for how long it stands, would be some nanoseconds apart, and rates would shimmer.
 func (c *Control) clock(now func() time.Time) func() time.Time {
 	if c == nil {
 		return now
 	}
-	return func() time.Time { return now().Add(-c.stoodStill()) }
+	return func() time.Time {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		at := c.since
+		if at.IsZero() {
+			at = now()
+		}
+		return at.Add(-c.stood)
+	}
 }
 
 // stopwatch measures how long a job runs, without the time for which it stands still.

@@ -102,6 +102,31 @@ func pauseTree(t *testing.T) (src string, files, bytes int64) {
 	return src, files, bytes
 }
 
+// TestClockOfAStandingJob: while a job stands still its clock says the same to everybody, to the nanosecond, and never less
+// than before.
+func TestClockOfAStandingJob(t *testing.T) {
+	c := &Control{}
+	clock := c.clock(time.Now)
+	last := clock()
+	for range 50 {
+		c.Pause()
+		stands := clock()
+		for range 1000 {
+			if now := clock(); !now.Equal(stands) {
+				t.Fatalf("it moved by %v", now.Sub(stands))
+			}
+		}
+		if stands.Before(last) {
+			t.Fatalf("it went back by %v", last.Sub(stands))
+		}
+		c.Resume()
+		last = clock()
+		if last.Before(stands) {
+			t.Fatalf("it went back by %v", stands.Sub(last))
+		}
+	}
+}
+
 // TestPauseMidway stops a copy on the way: nothing moves, the volume can be used by others, and the copy is whole at the end.
 func TestPauseMidway(t *testing.T) {
 	src, files, bytes := pauseTree(t)
