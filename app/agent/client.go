@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"time"
 
@@ -26,19 +25,11 @@ type Client struct {
 }
 
 func newClient(r registry.Registry, e Entry) *Client {
-	c := &Client{registry: r, entry: e}
-	// One connection per request: its end is how the agent learns that nobody waits any more.
-	c.http = &http.Client{Transport: &http.Transport{DialContext: c.dial, DisableKeepAlives: true, DisableCompression: true}}
-	return c
+	return &Client{registry: r, entry: e, http: &http.Client{Transport: socket.Transport(r.Socket(e.ID))}}
 }
 
 // Entry is the container as the registry has it.
 func (c *Client) Entry() Entry { return c.entry }
-
-// dial connects to the agent.
-func (c *Client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	return socket.Dial(ctx, c.registry.Socket(c.entry.ID))
-}
 
 // open makes a request and returns the body of its answer, which the caller closes. A refusal of the agent is the error.
 func (c *Client) open(ctx context.Context, path string, in any) (io.ReadCloser, error) {

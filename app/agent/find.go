@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -16,24 +15,17 @@ import (
 )
 
 // openRegistry finds the registry of this user. With make its folder is made; without, a missing one is an empty registry.
-func openRegistry(make bool) (registry.Registry, error) {
-	find := config.RuntimeFolder
+func openRegistry(make bool) (r registry.Registry, err error) {
 	if make {
-		find = config.RuntimeDir
-	}
-	folder, err := find()
-	if errors.Is(err, config.ErrNoRuntime) && !make {
-		return registry.In(""), nil
-	}
-	if err == nil && !make {
-		if err = config.CheckPrivate(folder); errors.Is(err, os.ErrNotExist) {
-			err = nil
-		}
+		folder, failed := config.RuntimeDir()
+		r, err = registry.In(folder), failed
+	} else {
+		r, err = registry.OfUser()
 	}
 	if err != nil {
 		return registry.Registry{}, &session.Error{What: "look for unlocked containers", Err: err}
 	}
-	return registry.In(folder), nil
+	return r, nil
 }
 
 // List returns the containers of this user that are unlocked now, in the order they were unlocked.

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 
 	"coffer/app/agent/socket"
@@ -42,11 +41,7 @@ func (c *Client) open(ctx context.Context, id, path string, in any) (io.ReadClos
 	if err != nil {
 		return nil, err
 	}
-	// One connection per request: its end is how the agent learns that nobody waits any more.
-	transport := &http.Transport{DisableKeepAlives: true, DisableCompression: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return socket.Dial(ctx, r.Socket(id))
-	}}
-	answer, err := (&http.Client{Transport: transport}).Do(request)
+	answer, err := (&http.Client{Transport: socket.Transport(r.Socket(id))}).Do(request)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, ctx.Err()

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"time"
 
 	"coffer/app/agent/registry"
-	"coffer/app/config"
 	"coffer/app/protocol"
 )
 
@@ -18,19 +16,11 @@ const statusPatience = 2 * time.Second
 
 // registryNow is the registry of this user; an empty one if there is none.
 func registryNow() (registry.Registry, error) {
-	folder, err := config.RuntimeFolder()
-	if errors.Is(err, config.ErrNoRuntime) {
-		return registry.In(""), nil
-	}
-	if err == nil {
-		if err = config.CheckPrivate(folder); errors.Is(err, os.ErrNotExist) {
-			err = nil
-		}
-	}
+	r, err := registry.OfUser()
 	if err != nil {
-		return registry.Registry{}, fmt.Errorf("look for unlocked containers: %w", err)
+		return r, fmt.Errorf("look for unlocked containers: %w", err)
 	}
-	return registry.In(folder), nil
+	return r, nil
 }
 
 // Drives asks every agent of this user how it is, oldest first, those that are still unlocking too (Ready is false then). One

@@ -25,6 +25,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"coffer/app/config"
 )
 
 // Version is the version of the entries and of the control protocol.
@@ -54,6 +56,23 @@ type Registry struct{ folder string }
 
 // In returns the registry kept in folder, which need not exist for reading; "" is a registry that is always empty.
 func In(folder string) Registry { return Registry{folder} }
+
+// OfUser returns the registry of this user, for reading. One that is missing is empty; one that others can enter is an error.
+func OfUser() (Registry, error) {
+	folder, err := config.RuntimeFolder()
+	if errors.Is(err, config.ErrNoRuntime) {
+		return In(""), nil
+	}
+	if err == nil {
+		if err = config.CheckPrivate(folder); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	if err != nil {
+		return Registry{}, err
+	}
+	return In(folder), nil
+}
 
 // Folder is where the registry is kept.
 func (r Registry) Folder() string { return r.folder }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
 	"os"
 
 	"coffer/app/agent/registry"
@@ -70,4 +71,12 @@ func Dial(ctx context.Context, path string) (conn net.Conn, err error) {
 		return nil, errors.Join(ErrForeign, err)
 	}
 	return conn, nil
+}
+
+// Transport carries requests to the socket at path, one connection for each: its end is how the agent learns that nobody waits
+// any more.
+func Transport(path string) *http.Transport {
+	return &http.Transport{DisableKeepAlives: true, DisableCompression: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return Dial(ctx, path)
+	}}
 }
