@@ -3,12 +3,9 @@ package agent
 import (
 	"context"
 	"errors"
-	"sync"
-	"time"
-)
 
-// statusPatience is how long a listing waits for one agent.
-const statusPatience = 2 * time.Second
+	"coffer/app/agent/registry"
+)
 
 // IsNotUnlocked says whether err means that no agent holds the container.
 func IsNotUnlocked(err error) bool { return errors.Is(err, ErrNotUnlocked) }
@@ -24,27 +21,13 @@ func StatusOfAll(ctx context.Context) ([]Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, statusPatience)
-	defer cancel()
-	answers := make([]*Status, len(entries))
-	var asked sync.WaitGroup
-	for i, e := range entries {
-		asked.Go(func() {
-			s, err := newClient(r, e).Status(ctx)
-			switch {
-			case err == nil:
-				answers[i] = &s
-			case !IsNotUnlocked(err):
-				answers[i] = &Status{Entry: e, Unresponsive: true}
-			}
-		})
-	}
-	asked.Wait()
-	all := []Status{}
-	for _, s := range answers {
-		if s != nil {
-			all = append(all, *s)
+	return registry.Ask(ctx, entries, func(ctx context.Context, e Entry) (Status, bool) {
+		switch s, err := newClient(r, e).Status(ctx); {
+		case err == nil:
+			return s, true
+		case !IsNotUnlocked(err):
+			return Status{Entry: e, Unresponsive: true}, true
 		}
-	}
-	return all, nil
+		return Status{}, false
+	}), nil
 }

@@ -4,15 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"coffer/app/agent/registry"
 	"coffer/app/protocol"
 )
-
-// statusPatience is how long a listing waits for one agent.
-const statusPatience = 2 * time.Second
 
 // registryNow is the registry of this user; an empty one if there is none.
 func registryNow() (registry.Registry, error) {
@@ -34,33 +30,18 @@ func (c *Client) Drives(ctx context.Context) ([]protocol.Status, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for unlocked containers: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, statusPatience)
-	defer cancel()
-	answers := make([]*protocol.Status, len(live))
-	var asked sync.WaitGroup
-	for i, e := range live {
+	return registry.Ask(ctx, live, func(ctx context.Context, e registry.Entry) (s protocol.Status, ok bool) {
 		if !e.Ready {
-			answers[i] = &protocol.Status{Entry: e}
-			continue
+			return protocol.Status{Entry: e}, true
 		}
-		asked.Go(func() {
-			var s protocol.Status
-			switch err := c.ask(ctx, e.ID, "/v1/status", struct{}{}, &s); {
-			case err == nil:
-				answers[i] = &s
-			case r.Held(e.ID):
-				answers[i] = &protocol.Status{Entry: e, Unresponsive: true}
-			}
-		})
-	}
-	asked.Wait()
-	all := []protocol.Status{}
-	for _, s := range answers {
-		if s != nil {
-			all = append(all, *s)
+		switch err := c.ask(ctx, e.ID, "/v1/status", struct{}{}, &s); {
+		case err == nil:
+			return s, true
+		case r.Held(e.ID):
+			return protocol.Status{Entry: e, Unresponsive: true}, true
 		}
-	}
-	return all, nil
+		return s, false
+	}), nil
 }
 
 // Identity is what the registry calls the image at path, whatever path leads to it.

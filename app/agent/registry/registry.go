@@ -14,6 +14,7 @@ package registry
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"coffer/app/config"
@@ -159,6 +161,29 @@ func (r Registry) Live() ([]Entry, error) {
 		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.ID, b.ID))
 	})
 	return entries, nil
+}
+
+// askPatience is how long Ask waits for one process.
+const askPatience = 2 * time.Second
+
+// Ask asks the processes of entries, all at once, and returns their answers in the order of the entries. One that does not
+// answer for two seconds has its context ended; one for which ask has no answer is left out.
+func Ask[Answer any](ctx context.Context, entries []Entry, ask func(context.Context, Entry) (answer Answer, ok bool)) []Answer {
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	answers, answered := make([]Answer, len(entries)), make([]bool, len(entries))
+	var asked sync.WaitGroup
+	for i, e := range entries {
+		asked.Go(func() { answers[i], answered[i] = ask(ctx, e) })
+	}
+	asked.Wait()
+	all := []Answer{}
+	for i, a := range answers {
+		if answered[i] {
+			all = append(all, a)
+		}
+	}
+	return all
 }
 
 // Held says whether a process holds the container.
