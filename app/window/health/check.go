@@ -191,8 +191,7 @@ func (l *tall) Layout(objects []fyne.CanvasObject, size fyne.Size) { objects[0].
 
 // newFinding is a line of the list of findings.
 func newFinding() fyne.CanvasObject {
-	path := widget.NewLabel("")
-	path.Truncation = fyne.TextTruncateEllipsis
+	path := ui.NewLine("")
 	words := ui.Caption("")
 	words.Truncation = fyne.TextTruncateEllipsis
 	return container.NewBorder(nil, nil, widget.NewIcon(nil), nil, container.New(layout.NewCustomPaddedVBoxLayout(-2*theme.Padding()), path, words))
@@ -213,7 +212,7 @@ func showFinding(f client.Finding, o fyne.CanvasObject) {
 	if path == "" {
 		path = text.T("The file system as a whole")
 	}
-	ui.SetText(labels[0].(*widget.Label), path)
+	labels[0].(*ui.Line).SetText(path)
 	ui.SetText(labels[1].(*widget.Label), words)
 }
 

@@ -224,14 +224,15 @@ func (q *queue) ended() []Job {
 // jobRow is a job in the list.
 type jobRow struct {
 	widget.BaseWidget
-	icon        *widget.Icon
-	title, line *widget.Label
-	bar         *bar
+	icon  *widget.Icon
+	title *ui.Line
+	line  *widget.Label
+	bar   *bar
 }
 
 func newJobRow() *jobRow {
-	r := &jobRow{icon: widget.NewIcon(nil), title: ui.Subheading(""), line: ui.Caption(""), bar: newBar()}
-	r.title.Truncation, r.line.Truncation = fyne.TextTruncateEllipsis, fyne.TextTruncateEllipsis
+	r := &jobRow{icon: widget.NewIcon(nil), title: ui.NewBoldLine(""), line: ui.Caption(""), bar: newBar()}
+	r.line.Truncation = fyne.TextTruncateEllipsis
 	r.ExtendBaseWidget(r)
 	return r
 }
@@ -249,7 +250,7 @@ func (r *jobRow) show(j Job) {
 	if icon := stateIcon(j.State); r.icon.Resource == nil || r.icon.Resource.Name() != icon.Name() {
 		r.icon.SetResource(icon)
 	}
-	ui.SetText(r.title, Title(j.Copy))
+	r.title.SetText(Title(j.Copy))
 	ui.SetText(r.line, rowText(j))
 	r.bar.set(j.Fraction(), j.State != protocol.JobRunning)
 	ui.Show(r.bar, underWay(j))
@@ -298,24 +299,24 @@ type detail struct {
 	queue *queue
 	job   Job
 
-	object                          fyne.CanvasObject
-	body, figures                   *fyne.Container
-	title, way, state, amount, note *widget.Label
-	bar                             *bar
-	now, average, highest, lowest   figure
-	chart                           *chart.Rates
-	answer, pause, resume, stop     *widget.Button
-	retry, export, remove           *widget.Button
-	problems                        []report.Problem
-	problemHead                     *widget.Label
-	problemList                     *widget.List
-	problemBox                      *fyne.Container
+	object                        fyne.CanvasObject
+	body, figures                 *fyne.Container
+	title, way                    *ui.Line
+	state, amount, note           *widget.Label
+	bar                           *bar
+	now, average, highest, lowest figure
+	chart                         *chart.Rates
+	answer, pause, resume, stop   *widget.Button
+	retry, export, remove         *widget.Button
+	problems                      []report.Problem
+	problemHead                   *widget.Label
+	problemList                   *widget.List
+	problemBox                    *fyne.Container
 }
 
 func newDetail(q *queue) *detail {
-	d := &detail{queue: q, title: ui.Subheading(""), way: ui.Caption(""), state: widget.NewLabel(""), amount: widget.NewLabel(""), note: ui.Paragraph(""), bar: newBar(), chart: chart.NewRates()}
+	d := &detail{queue: q, title: ui.NewBoldLine(""), way: ui.NewCaptionLine(""), state: widget.NewLabel(""), amount: widget.NewLabel(""), note: ui.Paragraph(""), bar: newBar(), chart: chart.NewRates()}
 	d.title.SizeName = theme.SizeNameSubHeadingText
-	d.title.Truncation, d.way.Truncation = fyne.TextTruncateEllipsis, fyne.TextTruncateEllipsis
 	d.amount.Alignment, d.amount.Truncation = fyne.TextAlignTrailing, fyne.TextTruncateEllipsis
 	d.now, d.average, d.highest, d.lowest = newFigure(text.T("Now")), newFigure(text.T("Average")), newFigure(text.T("Highest")), newFigure(text.T("Lowest"))
 	d.answer = button(text.T("Answer…"), theme.QuestionIcon(), func() { q.screen.askAbout(d.job) })
@@ -350,12 +351,12 @@ func newDetail(q *queue) *detail {
 // show shows a job.
 func (d *detail) show(j Job) {
 	d.job = j
-	ui.SetText(d.title, Title(j.Copy))
+	d.title.SetText(Title(j.Copy))
 	var titles map[string]string
 	if j.Copy.Peer != "" {
 		titles = d.queue.screen.titles()
 	}
-	ui.SetText(d.way, text.T("From %s to %s", j.From(titles), j.To()))
+	d.way.SetText(text.T("From %s to %s", j.From(titles), j.To()))
 	ui.SetText(d.state, StateText(j))
 	ui.SetText(d.amount, joined(amounts(j), left(j)))
 	d.bar.set(j.Fraction(), j.State != protocol.JobRunning)
@@ -464,13 +465,14 @@ func (d *detail) showButtons(j Job) (moved bool) {
 // problemRow is a file that was not copied.
 type problemRow struct {
 	widget.BaseWidget
-	name, reason *widget.Label
+	name   *ui.Line
+	reason *widget.Label
 }
 
 func newProblemRow() *problemRow {
-	r := &problemRow{name: ui.Caption(""), reason: ui.Caption("")}
+	r := &problemRow{name: ui.NewCaptionLine(""), reason: ui.Caption("")}
 	r.name.Importance = widget.MediumImportance
-	r.name.Truncation, r.reason.Truncation = fyne.TextTruncateEllipsis, fyne.TextTruncateEllipsis
+	r.reason.Truncation = fyne.TextTruncateEllipsis
 	r.ExtendBaseWidget(r)
 	return r
 }
@@ -481,7 +483,7 @@ func (r *problemRow) CreateRenderer() fyne.WidgetRenderer {
 }
 
 func (r *problemRow) show(p report.Problem) {
-	ui.SetText(r.name, ui.Clean(p.Name))
+	r.name.SetText(ui.Clean(p.Name))
 	words := Reason(p)
 	if p.Failed && p.Detail != "" {
 		words += " (" + ui.Clean(p.Detail) + ")"

@@ -11,6 +11,7 @@ import (
 
 	"coffer/app/protocol"
 	"coffer/app/window/backend/fake"
+	"coffer/app/window/ui"
 	"coffer/transfer/report"
 )
 
@@ -298,5 +299,19 @@ func TestWords(t *testing.T) {
 	}
 	if words := Reason(report.Problem{Reason: "new-one", Detail: "said so\x1b"}); strings.Contains(words, "\x1b") || !strings.Contains(words, "said so") {
 		t.Errorf("an unknown reason: %q", words)
+	}
+}
+
+// TestLongNamesKeepTheirEnds: which file it is, and of what kind, is to be seen in a narrow list too.
+func TestLongNamesKeepTheirEnds(t *testing.T) {
+	s := newStandIn(t, ui.ThemeLight)
+	s.Size(850, 620)
+	s.show()
+	s.job(s.photos, protocol.JobWaiting, "/home/ann/Videos/Holiday in the mountains with everybody we know, part 12.mkv")
+	s.look()
+	if !slices.ContainsFunc(s.Texts(), func(words string) bool {
+		return strings.Contains(words, "…") && strings.HasSuffix(words, "part 12.mkv")
+	}) {
+		t.Errorf("shown: %q", s.Texts())
 	}
 }

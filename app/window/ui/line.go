@@ -24,6 +24,23 @@ func NewLine(words string) *Line {
 	return l
 }
 
+// NewBoldLine makes a line that names something.
+func NewBoldLine(words string) *Line {
+	l := NewLine(words)
+	l.TextStyle.Bold = true
+	return l
+}
+
+// NewCaptionLine makes a small and muted line, beside what matters more.
+func NewCaptionLine(words string) *Line {
+	l := NewLine(words)
+	l.SizeName, l.Importance = theme.SizeNameCaptionText, widget.LowImportance
+	return l
+}
+
+// SetText changes the line, only if it says something else.
+func (l *Line) SetText(words string) { l.Say(l.Importance, words) }
+
 // Say changes the line, only if it says something else or looks otherwise.
 func (l *Line) Say(importance widget.Importance, words string) {
 	if l.Text != words || l.Importance != importance {

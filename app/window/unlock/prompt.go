@@ -113,8 +113,7 @@ func newPrompt(d *ui.Deps, c model.Container, then func(string)) *prompt {
 	p.bar.Stop()
 	p.waits = container.NewVBox(p.stage, p.bar)
 	p.waits.Hide()
-	path := ui.Caption(ui.Clean(c.Path))
-	path.Truncation = fyne.TextTruncateEllipsis
+	path := ui.NewCaptionLine(ui.Clean(c.Path))
 	body.Objects = []fyne.CanvasObject{path, p.form, p.waits, p.message, p.wayOn, ui.Space(1, theme.Padding())}
 
 	p.cancel = p.keys.NewButton(text.T("Cancel"), p.back)
