@@ -91,7 +91,7 @@ type wizard struct {
 // Size of the wizard's content: all pages fit, so that it does not jump.
 const (
 	wizardWidth  = 660
-	wizardHeight = 330
+	wizardHeight = 380
 )
 
 func newWizard(d *ui.Deps, start beginning) *wizard {
@@ -108,15 +108,15 @@ func newWizard(d *ui.Deps, start beginning) *wizard {
 		w.turn(pageMake)
 	}
 	w.pages = []page{w.place, w.size, w.secret, w.sheet, w.make}
-	stack := container.NewStack(ui.Space(1, wizardHeight))
+	places := ui.NewSteady(wizardHeight)
 	for _, p := range w.pages {
 		p.object().Hide()
-		stack.Add(p.object())
+		places.Add(p.object())
 	}
 	w.moreOn = w.keys.NewLink(text.T("More options…"), theme.SettingsIcon(), w.showMore)
 	w.next, w.back = w.keys.NewPrimary(text.T("Next"), w.forward), w.keys.NewButton(text.T("Back"), w.backward)
 	w.cancel = w.keys.NewButton(text.T("Cancel"), w.cancelled)
-	body.Objects = []fyne.CanvasObject{w.steps, ui.Space(1, 2*theme.Padding()), stack, container.NewHBox(w.moreOn)}
+	body.Objects = []fyne.CanvasObject{w.steps, ui.Space(1, 2*theme.Padding()), places, container.NewStack(ui.Space(1, w.moreOn.MinSize().Height), container.NewHBox(w.moreOn))}
 	return w
 }
 
