@@ -390,8 +390,11 @@ func (s *Screen) take(items []*item, ended bool, err error) {
 		if !same(s.items, items) || s.items == nil {
 			s.setItems(items)
 		}
-	case ui.IsCode(err, int(protocol.NoCredential)): // locked meanwhile: the model will say so
+	case ui.IsCode(err, int(protocol.NoCredential), int(protocol.InUse), int(protocol.Interrupted)): // just locked, or being locked: the model will say so
 		s.deps.Model.Refresh()
+		if s.again == nil {
+			s.listSoon() // or it was not locked after all
+		}
 	default:
 		s.failed = err
 		s.setItems(items) // what can be read of a damaged folder

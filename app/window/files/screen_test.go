@@ -401,11 +401,18 @@ func TestLockedWhileListing(t *testing.T) {
 	w := newWorld(t, true)
 	w.put("a")
 	w.show()
-	w.coffer.Fail["List"] = fake.Problem(protocol.NoCredential, "the container is not unlocked", "")
-	w.screen.list(true)
-	w.until("it has ended", func() bool { return w.screen.load == nil })
-	if w.screen.failed != nil || w.overlay() != nil {
-		t.Error("that it was locked meanwhile is told as a failure")
+	for _, code := range []protocol.ExitCode{protocol.NoCredential, protocol.InUse} {
+		w.coffer.Fail["List"] = fake.Problem(code, "ls: the container is being locked", "")
+		w.screen.list(true)
+		w.until("it has ended", func() bool { return w.screen.load == nil })
+		if w.screen.failed != nil || w.overlay() != nil {
+			t.Error("that it was locked meanwhile is told as a failure")
+		}
+		if w.screen.again == nil {
+			t.Error("if it was not locked after all, its files are not shown")
+		}
+		w.ring()
+		w.until("its files are there", func() bool { return w.names() == "a" })
 	}
 }
 

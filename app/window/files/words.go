@@ -71,8 +71,8 @@ func (s *Screen) showHint() {
 	case kind == "failed":
 		problem := client.Explain(s.failed)
 		words := ui.Sentence(problem.Sentence)
-		if problem.Hint != "" {
-			words += "\n" + ui.Sentence(problem.Hint)
+		if hint := ui.Hint(problem); hint != "" {
+			words += "\n" + hint
 		}
 		buttons := []fyne.CanvasObject{widget.NewButtonWithIcon(text.T("Try again"), theme.ViewRefreshIcon(), func() { s.list(false) })}
 		if s.folder != "/" {
