@@ -61,7 +61,7 @@ func New(d *ui.Deps) *Screen {
 	s.body = container.New(layout.NewCustomPaddedVBoxLayout(2 * theme.Padding()))
 	s.scroll = container.NewVScroll(container.NewPadded(s.body))
 	head := container.NewBorder(nil, nil, nil, container.New(&wide{280}, s.picker), ui.Heading(text.T("Health and keys")))
-	s.object = container.NewBorder(container.NewPadded(head), nil, nil, nil, s.scroll)
+	s.object = container.NewBorder(container.NewPadded(head), nil, nil, nil, ui.Follow(d, s.scroll))
 	s.render()
 	return s
 }

@@ -613,3 +613,9 @@ func mustRead(document string, into any) {
 		panic(err)
 	}
 }
+
+func TestTabScrolls(t *testing.T) {
+	k, s, _ := desk(t, false)
+	k.Size(1024, 500)
+	k.TabThrough(s.scroll)
+}

@@ -76,7 +76,7 @@ func New(d *ui.Deps) *Screen {
 	bar := container.NewBorder(nil, nil, nil, container.NewCenter(container.New(layout.NewCustomPaddedHBoxLayout(2*theme.Padding()), create, add, s.lockAll)), ui.Heading(text.T("Containers")))
 	left := container.NewBorder(container.NewVBox(s.search, s.nothing), nil, nil, nil, s.list)
 	s.full = container.NewBorder(container.NewVBox(bar, s.failure), nil, nil, nil,
-		container.New(columns{}, left, s.detail.object))
+		container.New(columns{}, left, ui.Follow(d, s.detail.object)))
 	s.empty = s.welcome()
 	s.object = container.NewStack(s.empty, s.full)
 	s.search.Hide()

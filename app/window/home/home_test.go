@@ -700,3 +700,13 @@ func TestPictures(t *testing.T) {
 		k.screen.Hidden()
 	}
 }
+
+func TestTabScrolls(t *testing.T) {
+	k := open(t, ui.ThemeLight)
+	path, _ := k.add(t, "a.img")
+	k.look()
+	k.screen.Shown(path)
+	k.Until("info", func() bool { return k.Says("AES-256-XTS") })
+	k.Size(836, 480)
+	k.TabThrough(k.screen.detail.object)
+}

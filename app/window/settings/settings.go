@@ -74,7 +74,7 @@ func New(d *ui.Deps) *Screen {
 	s.stage = container.NewVScroll(nil)
 	head := container.NewVBox(ui.Heading(text.T("Settings")), bar, s.damaged)
 	s.object = container.New(layout.NewCustomPaddedLayout(2*theme.Padding(), theme.Padding(), 3*theme.Padding(), theme.Padding()),
-		container.NewBorder(head, nil, nil, nil, s.stage))
+		container.NewBorder(head, nil, nil, nil, ui.Follow(d, s.stage)))
 	s.turn(0)
 	return s
 }

@@ -428,3 +428,9 @@ func TestSpans(t *testing.T) {
 		}
 	}
 }
+
+func TestTabScrolls(t *testing.T) {
+	s, h := at(t, "Drives and copies")
+	h.Size(800, 420)
+	h.TabThrough(s.stage)
+}
