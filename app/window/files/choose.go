@@ -398,10 +398,14 @@ func (c *chooser) key(e *fyne.KeyEvent) {
 // shortcut is a key with Ctrl or Alt while the list has the keyboard. None is for the screen below.
 func (c *chooser) shortcut(cut fyne.Shortcut) {
 	up := desktop.CustomShortcut{KeyName: fyne.KeyUp, Modifier: fyne.KeyModifierAlt}
+	way := desktop.CustomShortcut{KeyName: fyne.KeyL, Modifier: fyne.KeyModifierShortcutDefault}
 	all := desktop.CustomShortcut{KeyName: fyne.KeyA, Modifier: fyne.KeyModifierShortcutDefault}
 	switch cut.ShortcutName() {
 	case up.ShortcutName():
 		c.up()
+	case way.ShortcutName():
+		c.startPath(c.folder)
+		c.way.TypedShortcut(&fyne.ShortcutSelectAll{})
 	case all.ShortcutName(), (&fyne.ShortcutSelectAll{}).ShortcutName():
 		if c.Want.several() {
 			c.sel.all()
@@ -410,12 +414,22 @@ func (c *chooser) shortcut(cut fyne.Shortcut) {
 	}
 }
 
+// typed goes to a name, or begins a path.
 func (c *chooser) typed(r rune) {
-	if i := c.typing.next(r, c.items, c.sel.cursor); i >= 0 {
+	if separator(r) || r == '~' {
+		c.startPath(string(r))
+	} else if i := c.typing.next(r, c.items, c.sel.cursor); i >= 0 {
 		c.sel.only(i)
 		c.table.reveal(i)
 		c.picked()
 	}
+}
+
+// startPath gives the keyboard to the line for a path, which begins with something.
+func (c *chooser) startPath(with string) {
+	c.way.SetText(with)
+	c.way.CursorColumn = utf8.RuneCountInString(with)
+	c.panel.Focus(c.way)
 }
 
 func (c *chooser) sortBy(by column) {

@@ -199,6 +199,26 @@ func TestChoosePathOfFile(t *testing.T) {
 	}
 }
 
+func TestChooseStartsPath(t *testing.T) {
+	w := newWorld(t, true)
+	w.show()
+	home := hostFolder(t)
+	c, got := w.chooser(WantFile, home)
+	c.table.TypedRune('/')
+	if w.shell.window.Canvas().Focused() != c.way {
+		t.Fatal("a path that is typed does not go to its line")
+	}
+	for _, r := range filepath.ToSlash(filepath.Join(home, "notes.txt"))[1:] {
+		c.way.TypedRune(r)
+	}
+	c.table.TypedShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyL, Modifier: fyne.KeyModifierShortcutDefault})
+	if c.way.SelectedText() != home {
+		t.Errorf("%q is selected", c.way.SelectedText())
+	}
+	c.typeInto(c.way, "notes.txt")
+	w.until("it is taken", func() bool { return slices.Equal(*got, []string{filepath.Join(home, "notes.txt")}) })
+}
+
 func TestChooseOneFile(t *testing.T) {
 	w := newWorld(t, true)
 	w.show()
