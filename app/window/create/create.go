@@ -66,13 +66,14 @@ type page interface {
 
 // wizard is the dialog.
 type wizard struct {
-	d     *ui.Deps
-	panel *ui.Panel
-	keys  *ui.Keys
-	steps *steps
-	pages []page
-	at    int
-	busy  bool // a page makes up its mind whether the person may go on
+	d      *ui.Deps
+	panel  *ui.Panel
+	keys   *ui.Keys
+	steps  *steps
+	scroll *container.Scroll
+	pages  []page
+	at     int
+	busy   bool // a page makes up its mind whether the person may go on
 
 	place  *placePage
 	size   *sizePage
@@ -88,11 +89,19 @@ type wizard struct {
 	making context.CancelFunc // while the container is made
 }
 
-// Size of the wizard's content: all pages fit, so that it does not jump.
+// Size of the dialogs of this package: it stays whatever page is shown, and all pages fit.
 const (
 	wizardWidth  = 660
-	wizardHeight = 380
+	wizardHeight = 380 // of a page
+	wizardFrame  = 200 // the height of what is above and below it
 )
+
+// pages gives pages one place of one size; in a low window they are scrolled.
+func pages(d *ui.Deps, stack fyne.CanvasObject) *container.Scroll {
+	scroll := container.NewVScroll(stack)
+	scroll.SetMinSize(fyne.NewSize(0, min(wizardHeight, d.Shell.Window().Canvas().Size().Height-wizardFrame)))
+	return scroll
+}
 
 func newWizard(d *ui.Deps, start beginning) *wizard {
 	w := &wizard{d: d}
@@ -108,15 +117,16 @@ func newWizard(d *ui.Deps, start beginning) *wizard {
 		w.turn(pageMake)
 	}
 	w.pages = []page{w.place, w.size, w.secret, w.sheet, w.make}
-	places := ui.NewSteady(wizardHeight)
+	stack := container.NewStack()
 	for _, p := range w.pages {
 		p.object().Hide()
-		places.Add(p.object())
+		stack.Add(p.object())
 	}
+	w.scroll = pages(d, stack)
 	w.moreOn = w.keys.NewLink(text.T("More options…"), theme.SettingsIcon(), w.showMore)
 	w.next, w.back = w.keys.NewPrimary(text.T("Next"), w.forward), w.keys.NewButton(text.T("Back"), w.backward)
 	w.cancel = w.keys.NewButton(text.T("Cancel"), w.cancelled)
-	body.Objects = []fyne.CanvasObject{w.steps, ui.Space(1, 2*theme.Padding()), places, container.NewStack(ui.Space(1, w.moreOn.MinSize().Height), container.NewHBox(w.moreOn))}
+	body.Objects = []fyne.CanvasObject{w.steps, ui.Space(1, 2*theme.Padding()), ui.Follow(d, w.scroll), container.NewStack(ui.Space(1, w.moreOn.MinSize().Height), container.NewHBox(w.moreOn))}
 	return w
 }
 
@@ -138,6 +148,7 @@ func (w *wizard) turn(at int) {
 	} else {
 		w.panel.SetButtons(w.cancel, w.back, w.next)
 	}
+	w.scroll.ScrollToTop()
 	w.panel.Fit()
 	w.pages[at].shown()
 }

@@ -39,7 +39,7 @@ func RecoveryDialog(d *ui.Deps, image string, added ...func()) {
 	r.bar.Hide()
 	r.ask = container.NewVBox(ui.Paragraph(text.T("Type a password that opens the container, so that the recovery key can be added.")), r.entry, r.files, container.NewHBox(add), r.bar, r.message)
 	r.ask.Hide()
-	body.Objects = []fyne.CanvasObject{ui.NewSteady(wizardHeight, r.sheet.object(), r.ask)}
+	body.Objects = []fyne.CanvasObject{ui.Follow(d, pages(d, container.NewStack(r.sheet.object(), r.ask)))}
 	r.cancel, r.next = keys.NewButton(text.T("Cancel"), r.cancelled), keys.NewPrimary(text.T("Next"), r.forward)
 	r.panel.SetButtons(r.cancel, r.next)
 	r.panel.Show()

@@ -50,3 +50,15 @@ func TestSizeStays(t *testing.T) {
 		})
 	}
 }
+
+func TestLowWindow(t *testing.T) {
+	k := desk(t)
+	k.Size(1024, 500)
+	w := start(k)
+	if size := k.Window().Canvas().Overlays().Top().(*widget.PopUp).Content.Size(); size.Height > 500 {
+		t.Errorf("%v does not fit into the window", size)
+	}
+	toSecret(k, w)
+	enter(k, w, pageSheet)
+	k.TabThrough(w.scroll)
+}

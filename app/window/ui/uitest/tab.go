@@ -1,6 +1,8 @@
 package uitest
 
 import (
+	"time"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 )
@@ -14,6 +16,8 @@ func (k *Desk) TabThrough(scroll *container.Scroll) {
 	c.FocusNext()
 	first, far := c.Focused(), float32(0)
 	for range 200 {
+		began := time.Now()
+		k.Until("the scroll has followed", func() bool { return time.Since(began) > 5*time.Millisecond })
 		k.Until("what has the keyboard can be seen", func() bool {
 			o := c.Focused().(fyne.CanvasObject)
 			top := d.AbsolutePositionForObject(o).Y
