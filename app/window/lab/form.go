@@ -9,12 +9,12 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/dialog"
 	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"coffer/app/client"
+	"coffer/app/window/files"
 	"coffer/app/window/text"
 	"coffer/app/window/ui"
 )
@@ -243,15 +243,9 @@ func (f *form) submit() {
 
 // chooseFolder puts a folder into an entry.
 func (f *form) chooseFolder(entry *widget.Entry) {
-	d := dialog.NewFolderOpen(func(u fyne.ListableURI, err error) {
-		if err == nil && u != nil {
-			entry.SetText(u.Path())
-		}
-	}, f.deps.Shell.Window())
-	if at := strings.TrimSpace(entry.Text); filepath.IsAbs(at) {
-		ui.StartIn(d, at)
+	at := strings.TrimSpace(entry.Text)
+	if !filepath.IsAbs(at) {
+		at = ""
 	}
-	d.SetTitleText(text.T("Choose a folder"))
-	d.Resize(ui.ChooserSize(f.deps.Shell.Window()))
-	d.Show()
+	files.ChooseFolder(f.deps, at, entry.SetText)
 }

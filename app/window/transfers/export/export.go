@@ -24,6 +24,7 @@ import (
 
 	"coffer/app/client"
 	"coffer/app/protocol"
+	"coffer/app/window/files"
 	"coffer/app/window/text"
 	"coffer/app/window/ui"
 	"coffer/transfer/report"
@@ -196,14 +197,10 @@ func free(base, extension string) string {
 }
 
 func (e *Dialog) chooseFolder() {
-	f := dialog.NewFolderOpen(func(folder fyne.ListableURI, err error) {
-		if err == nil && folder != nil {
-			e.offered = ""
-			e.path.SetText(filepath.Join(filepath.FromSlash(folder.Path()), filepath.Base(e.path.Text)))
-		}
-	}, e.deps.Shell.Window())
-	f.SetTitleText(text.T("Choose a folder"))
-	f.Show()
+	files.ChooseFolder(e.deps, filepath.Dir(e.path.Text), func(folder string) {
+		e.offered = ""
+		e.path.SetText(filepath.Join(folder, filepath.Base(e.path.Text)))
+	})
 }
 
 // errThere: there is such a file, and the person was not asked yet.
