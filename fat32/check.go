@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -96,6 +97,33 @@ type CheckReport struct {
 
 // Clean reports whether nothing was found.
 func (r *CheckReport) Clean() bool { return len(r.Findings) == 0 && r.Omitted == 0 }
+
+// Traces is what findings are signs of.
+type Traces string
+
+const (
+	TracesDamage      Traces = ""            // damage, or nothing
+	TracesNotClosed   Traces = "not-closed"  // who had the volume open ended before it was closed, and left everything in order
+	TracesInterrupted Traces = "interrupted" // it ended amid its work; opening for writing clears up what that leaves
+)
+
+// Traces says it. What an interruption leaves is what Open mends without a question; anything else beside it is damage.
+func (r *CheckReport) Traces() Traces {
+	traces := TracesNotClosed
+	for _, f := range r.Findings {
+		switch f.Code {
+		case CodeDirty, CodeFreeCount:
+		case CodeFATDiffer, CodeLostChain, CodeChainLong, CodeZeroSize, CodeTwoNames, CodeLongNameParts, CodeDirDots, CodeDirCycle, CodeAfterEnd:
+			traces = TracesInterrupted
+		default:
+			return TracesDamage
+		}
+	}
+	if r.Omitted > 0 || !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Code == CodeDirty }) {
+		return TracesDamage
+	}
+	return traces
+}
 
 const (
 	maxFindings = 10_000

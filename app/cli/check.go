@@ -89,6 +89,10 @@ func (a *program) showCheck(image string, repairing bool, r *session.CheckResult
 	}
 	problem := &session.Error{What: "check " + image, Err: fmt.Errorf("%s, %d of them repaired", count(int64(len(r.Findings)+r.Omitted), "finding"), fixed), Code: session.Damaged}
 	switch {
+	case !repairing && r.Traces == session.TracesNotClosed:
+		problem.Hint = "nothing is damaged: it was not locked properly, and is in order after it was unlocked and locked again"
+	case !repairing && r.Traces == session.TracesInterrupted:
+		problem.Hint = "no finished file is damaged: what an interruption left behind is cleared up when it is unlocked next"
 	case repairing:
 		problem.Hint = "`coffer check --salvage FOLDER` saves what can be read"
 	case fixed == 0:

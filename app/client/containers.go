@@ -209,6 +209,7 @@ type Checked struct {
 		Clean        bool      `json:"clean"` // nothing was found
 		Sound        bool      `json:"sound"` // nothing is wrong now
 		Omitted      int       `json:"omitted"`
+		Traces       string    `json:"traces"` // what the findings are signs of: NotClosed, Interrupted, or damage if anything
 	} `json:"check"`
 	Salvage *struct {
 		Files      int64     `json:"files"`
@@ -219,6 +220,13 @@ type Checked struct {
 		Omitted    int       `json:"omitted"`
 	} `json:"salvage"`
 }
+
+// Traces of a check that are no damage: the process that held the container ended before it locked it, between its changes or
+// amid one, whose remains are cleared up when it is unlocked next.
+const (
+	NotClosed   = "not-closed"
+	Interrupted = "interrupted"
+)
 
 // Check checks, repairs or salvages. With damage both a result and an error (protocol.Damaged, protocol.Partly) come back.
 func (c *Client) Check(ctx context.Context, r CheckRequest, to Reporter) (*Checked, error) {

@@ -31,7 +31,14 @@ type CheckResult struct {
 	Clean        bool            `json:"clean"`    // nothing was found
 	Sound        bool            `json:"sound"`    // nothing is wrong now
 	Omitted      int             `json:"omitted,omitempty"`
+	Traces       fat32.Traces    `json:"traces,omitempty"` // what the findings are signs of
 }
+
+// Signs of no damage: see fat32.Traces.
+const (
+	TracesNotClosed   = fat32.TracesNotClosed
+	TracesInterrupted = fat32.TracesInterrupted
+)
 
 // standStill makes the payload of an unlocked container stand still until thaw is called. A Device that nobody else uses
 // stands still anyway.
@@ -79,7 +86,7 @@ func (d *Device) Check(ctx context.Context, r CheckRequest) (*CheckResult, error
 	result := &CheckResult{
 		Findings: append([]fat32.Finding{}, found.Findings...), Files: found.Files, Folders: found.Dirs,
 		ClustersUsed: found.ClustersUsed, ClustersFree: found.ClustersFree, ClustersBad: found.ClustersBad, ClustersLost: found.ClustersLost,
-		Dirty: found.Dirty, Repaired: found.Repaired, Clean: found.Clean(), Sound: true, Omitted: found.Omitted,
+		Dirty: found.Dirty, Repaired: found.Repaired, Clean: found.Clean(), Sound: true, Omitted: found.Omitted, Traces: found.Traces(),
 	}
 	for _, finding := range found.Findings {
 		result.Sound = result.Sound && finding.Fixed

@@ -94,13 +94,13 @@ func (s *Screen) runCheck(t *task, repair bool) {
 				fixed++
 			}
 		}
-		traces := tracesOf(r.Findings, r.Omitted)
+		traces := r.Traces
 		s.checks[image] = checked{at: time.Now(), clean: r.Clean, findings: len(r.Findings) + r.Omitted, repaired: r.Sound && !r.Clean, traces: traces}
 		outcome := checkWords(r.Clean, r.Sound, len(r.Findings)+r.Omitted, fixed, traces)
 		body := container.NewVBox(fact(outcome.how, outcome.words, text.T("%s in %s.", text.N(r.Files, "1 file", "%d files"), text.N(r.Folders, "1 folder", "%d folders"))))
 		s.addFindings(body, r.Findings, r.Omitted)
 		var more []func(*ui.Panel) fyne.CanvasObject
-		if !r.Sound && traces == damage {
+		if !r.Sound && traces == "" {
 			more = append(more, func(p *ui.Panel) fyne.CanvasObject {
 				return p.Keys.NewButton(text.T("Save to folder…"), func() { p.Close(); s.salvage() })
 			}, func(p *ui.Panel) fyne.CanvasObject {
@@ -114,15 +114,15 @@ func (s *Screen) runCheck(t *task, repair bool) {
 }
 
 // checkWords is the outcome of a check in words.
-func checkWords(clean, sound bool, findings, fixed int, what traces) verdict {
+func checkWords(clean, sound bool, findings, fixed int, traces string) verdict {
 	switch {
 	case clean:
 		return verdict{good, text.T("Nothing is wrong.")}
-	case what == notClosed && sound:
+	case traces == client.NotClosed && sound:
 		return verdict{good, text.T("It was not closed properly. It was checked: nothing is damaged, and it counts as closed now.")}
-	case what == notClosed:
+	case traces == client.NotClosed:
 		return verdict{good, text.T("It was not closed properly. It was checked: nothing is damaged.")}
-	case what == interrupted && !sound:
+	case traces == client.Interrupted && !sound:
 		return verdict{neutral, text.T("It was not closed properly. No finished file is damaged; what the interruption left behind is cleared up when it is unlocked next.")}
 	case sound:
 		return verdict{good, text.N(int64(findings), "One thing was wrong, and was mended.", "%d things were wrong, and were mended.")}
@@ -130,35 +130,6 @@ func checkWords(clean, sound bool, findings, fixed int, what traces) verdict {
 		return verdict{bad, text.T("Found wrong: %d. Mended: %d.", findings, fixed)}
 	}
 	return verdict{bad, text.N(int64(findings), "One thing is wrong.", "%d things are wrong.")}
-}
-
-// traces is what findings are signs of.
-type traces int
-
-const (
-	damage      traces = iota // or nothing
-	notClosed                 // the process that held it ended, and left everything in order
-	interrupted               // it ended amid its work: unlocking clears up what that leaves
-)
-
-// tracesOf says it. What an interruption can leave is what unlocking mends without a question.
-func tracesOf(findings []client.Finding, omitted int) traces {
-	dirty, only := false, notClosed
-	for _, f := range findings {
-		switch f.Code {
-		case "dirty":
-			dirty = true
-		case "free-count":
-		case "fat-copies", "lost-chain", "chain-long", "zero-size", "two-names", "long-name-parts", "dir-dots", "dir-cycle", "after-end":
-			only = interrupted
-		default:
-			return damage
-		}
-	}
-	if !dirty || omitted > 0 {
-		return damage
-	}
-	return only
 }
 
 // addFindings lists what was found.

@@ -49,7 +49,7 @@ type checked struct {
 	clean    bool
 	findings int
 	repaired bool
-	traces   traces
+	traces   string // as client.Checked tells them
 }
 
 // New makes the screen.

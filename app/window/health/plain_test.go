@@ -14,15 +14,19 @@ func TestNotClosed(t *testing.T) {
 	k, s, _ := desk(t, true)
 	for _, c := range []struct {
 		findings     []client.Finding
+		traces       string
 		dialog, page string
 		repair       bool
 	}{
-		{[]client.Finding{{Code: "dirty"}, {Code: "free-count"}}, "nothing is damaged", "It was not closed properly the last time", false},
-		{[]client.Finding{{Code: "dirty"}, {Code: "lost-chain"}}, "No finished file is damaged", "It was not closed properly the last time", false},
-		{[]client.Finding{{Code: "dirty"}, {Code: "cross-link"}}, "2 things are wrong", "A check found 2 things wrong", true},
-		{[]client.Finding{{Code: "lost-chain"}}, "One thing is wrong", "A check found one thing wrong", true},
+		{[]client.Finding{{Code: "dirty"}, {Code: "free-count"}}, client.NotClosed, "nothing is damaged", "It was not closed properly the last time", false},
+		{[]client.Finding{{Code: "dirty"}, {Code: "lost-chain"}}, client.Interrupted, "No finished file is damaged", "It was not closed properly the last time", false},
+		{[]client.Finding{{Code: "dirty"}, {Code: "cross-link"}}, "", "2 things are wrong", "A check found 2 things wrong", true},
+		{[]client.Finding{{Code: "lost-chain"}}, "", "One thing is wrong", "A check found one thing wrong", true},
 	} {
-		change(k, func() { k.Coffer.Checked = found(false, false, c.findings...) })
+		change(k, func() {
+			k.Coffer.Checked = found(false, false, c.findings...)
+			k.Coffer.Checked.Check.Traces = c.traces
+		})
 		fail(k, "Check", fake.Problem(protocol.Damaged, "check photos.img: damaged", ""))
 		k.Tap("Check…")
 		k.Tap("Check")

@@ -193,9 +193,9 @@ func (s *Screen) filesWords() (how condition, title, about string) {
 		switch {
 		case last.clean:
 			return good, text.T("The file system was sound at %s", at), text.T("A check found nothing wrong.")
-		case last.traces == notClosed && !last.repaired:
+		case last.traces == client.NotClosed && !last.repaired:
 			return neutral, text.T("It was not closed properly the last time"), text.T("It was checked at %s: nothing is damaged.", at)
-		case last.traces == interrupted && !last.repaired:
+		case last.traces == client.Interrupted && !last.repaired:
 			return neutral, text.T("It was not closed properly the last time"), text.T("Checked at %s. No finished file is damaged; what is left of the interruption is cleared up when it is unlocked next.", at)
 		case last.repaired:
 			return good, text.T("The file system was repaired at %s", at), text.N(int64(last.findings), "One thing was mended.", "%d things were mended.")
