@@ -118,7 +118,7 @@ func newForm(d *ui.Deps, run func(client.LabRequest)) *form {
 			more)),
 	)
 	foot := container.NewPadded(container.NewBorder(nil, nil, f.start, nil, f.wrong))
-	f.object = container.NewBorder(nil, foot, nil, nil, container.NewVScroll(container.NewPadded(body)))
+	f.object = container.NewBorder(nil, foot, nil, nil, ui.Follow(f.deps, container.NewVScroll(container.NewPadded(body))))
 	f.choose(experiments()[0].name)
 	return f
 }
