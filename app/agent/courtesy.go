@@ -14,13 +14,18 @@ const (
 	niceServing   = 0  // the drive
 )
 
-// courtesyPause is longer than the time that the system wants between two changes.
-const courtesyPause = 120 * time.Millisecond
+const (
+	courtesyPause = 120 * time.Millisecond // longer than the time that the system wants between two changes
+	// courtesyLinger is how long the session stands back after its work: the next copy job may follow at once, and each change
+	// makes the scheduler begin its accounts anew.
+	courtesyLinger = 2 * time.Second
+)
 
 // courtesy is the rank of the agent's session among the programs of the computer. Its zero value serves normally.
 type courtesy struct {
 	mu       sync.Mutex
 	wanted   int
+	made     int  // what the system was told last
 	settling bool // a goroutine makes it so
 }
 
@@ -28,30 +33,33 @@ type courtesy struct {
 func (c *courtesy) set(nice int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.wanted == nice {
-		return
-	}
 	c.wanted = nice
-	if !c.settling {
+	if c.wanted != c.made && !c.settling {
 		c.settling = true
 		go c.settle()
 	}
 }
 
-// settle makes the rank what is wanted. Somebody else on the computer may have changed theirs just now, which makes us wait.
+// settle makes the rank what is wanted.
 func (c *courtesy) settle() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for made, tries := niceServing-1, 0; made != c.wanted && tries < 50; tries++ {
-		nice := c.wanted
+	pause := func(d time.Duration) {
 		c.mu.Unlock()
-		later := setSessionNice(nice)
-		if later {
-			time.Sleep(courtesyPause)
-		}
+		time.Sleep(d)
 		c.mu.Lock()
-		if !later {
-			made = nice
+	}
+	for tries := 0; c.made != c.wanted && tries < 50; tries++ {
+		nice := c.wanted
+		if nice < c.made {
+			if pause(courtesyLinger); c.wanted != nice {
+				continue
+			}
+		}
+		if later := setSessionNice(nice); later { // somebody else on the computer may have changed theirs just now
+			pause(courtesyPause)
+		} else {
+			c.made = nice
 		}
 	}
 	c.settling = false
