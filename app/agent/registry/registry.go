@@ -153,7 +153,8 @@ func (r Registry) Live() ([]Entry, error) {
 	var entries []Entry
 	for _, id := range ids {
 		e, err := r.read(id)
-		if err == nil && r.Held(id) {
+		// While somebody cleans up after a dead process the lock is held too, but not by the process of the entry.
+		if err == nil && r.Held(id) && lives(e.PID) {
 			entries = append(entries, e)
 		}
 	}

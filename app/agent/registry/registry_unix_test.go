@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -96,5 +97,28 @@ func TestLongPaths(t *testing.T) {
 	defer listener.Close()
 	if _, err := os.Lstat(socket); err != nil || !answers(socket) {
 		t.Errorf("the socket is not where it should be: %v", err)
+	}
+}
+
+// TestCleaningIsNotLiving: while somebody cleans up after a dead process the lock is held, and yet nothing is unlocked.
+func TestCleaningIsNotLiving(t *testing.T) {
+	r := In(t.TempDir())
+	claim, err := r.Claim(Entry{ID: testID}, Cleaner{Detach: detachNothing})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer claim.Release()
+	if live, err := r.Live(); err != nil || len(live) != 1 {
+		t.Fatalf("%v, %v", live, err)
+	}
+	ended := exec.Command("true")
+	if err := ended.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if err := claim.Update(func(e *Entry) { e.PID = ended.Process.Pid }); err != nil {
+		t.Fatal(err)
+	}
+	if live, err := r.Live(); err != nil || len(live) != 0 {
+		t.Errorf("%v, %v", live, err)
 	}
 }

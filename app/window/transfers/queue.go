@@ -193,7 +193,11 @@ func (q *queue) retry(j Job) {
 		})
 	}
 	if j.interrupted {
-		q.screen.deps.Shell.Unlock(j.Image, again)
+		d := q.screen.deps
+		d.Work(func(ctx context.Context) error { // it may have ended so lately that the model still takes it for unlocked
+			d.Model.Look(ctx)
+			return nil
+		}, func(error) { d.Shell.Unlock(j.Image, again) })
 		return
 	}
 	again(j.Container)
