@@ -218,7 +218,15 @@ func (r *runner) endState() error {
 		}
 		return r.plan.state.keep()
 	}
-	return r.plan.state.remove()
+	if err := r.plan.state.remove(); err != nil {
+		return err
+	}
+	// The volume may stay open for days: a kill before it commits would bring the state back, which then nobody removes. What was
+	// copied is durable already, so a failure here is none of the copy.
+	if v, ok := r.plan.target.(*volumeTree); ok && !r.plan.state.idle {
+		_ = v.sync()
+	}
+	return nil
 }
 
 // fill completes the record.
