@@ -130,7 +130,7 @@ func (c *chooser) show() {
 	up := keys.NewLink("", theme.MoveUpIcon(), c.up)
 	c.said = widget.NewLabel("")
 	c.said.Importance, c.said.Truncation = widget.LowImportance, fyne.TextTruncateEllipsis
-	hidden := keys.NewCheck(text.T("Hidden files"), func(on bool) { c.hidden = on; c.enter(c.folder) })
+	hidden := keys.NewCheck(text.T("Hidden files"), func(on bool) { c.hidden = on; c.look(c.folder, false) })
 	c.ok = keys.NewPrimary(c.Action, c.accept)
 	c.ok.Disable()
 	c.places = container.NewVBox()
@@ -346,6 +346,9 @@ func (c *chooser) picked() {
 	if one := c.chosen(); c.Want == WantNew && len(one) == 1 && !one[0].Folder {
 		c.name.SetText(one[0].name)
 	}
+	if c.way.Text != c.folder { // what was typed there was not meant after all
+		c.way.SetText(c.folder)
+	}
 	c.selected(true)
 }
 
@@ -354,7 +357,7 @@ func (c *chooser) open(i int) {
 	switch {
 	case i < 0 || i >= len(c.items):
 	case c.items[i].Folder:
-		c.enter(c.items[i].Path)
+		c.look(c.items[i].Path, false)
 	default:
 		c.accept()
 	}
@@ -363,7 +366,7 @@ func (c *chooser) open(i int) {
 func (c *chooser) up() {
 	if above := filepath.Dir(c.folder); above != c.folder {
 		c.wanted = c.folder
-		c.enter(above)
+		c.look(above, false)
 	}
 }
 
@@ -376,7 +379,7 @@ func (c *chooser) key(e *fyne.KeyEvent) {
 	case e.Name == fyne.KeyBackspace:
 		c.up()
 	case e.Name == fyne.KeyF5:
-		c.enter(c.folder)
+		c.look(c.folder, false)
 	case e.Name == fyne.KeySpace && c.sel.cursor >= 0 && time.Since(c.typing.last) > typingPause:
 		if c.Want.several() {
 			c.sel.toggle(c.sel.cursor)
@@ -388,7 +391,7 @@ func (c *chooser) key(e *fyne.KeyEvent) {
 		c.shut()
 	case e.Name == fyne.KeyReturn || e.Name == fyne.KeyEnter:
 		if one := c.chosen(); len(one) == 1 && one[0].Folder {
-			c.enter(one[0].Path)
+			c.look(one[0].Path, false)
 			return
 		}
 		c.accept()
@@ -439,7 +442,7 @@ func (c *chooser) sortBy(by column) {
 		c.order = order{by: by, down: by == bySize || by == byModified}
 	}
 	c.head.mark(c.order, false)
-	c.enter(c.folder)
+	c.look(c.folder, false)
 }
 
 // accept ends with what is chosen, or with the folder shown where a folder is wanted.
@@ -447,10 +450,12 @@ func (c *chooser) accept() {
 	chosen := c.chosen()
 	switch {
 	case c.ok.Disabled():
+	case c.way.Text != c.folder: // typed, and not gone to yet: to take the folder shown would be the wrong place
+		c.enter(c.way.Text)
 	case c.Want == WantNew:
 		c.acceptNew()
 	case c.Want == WantFile && chosen[0].Folder:
-		c.enter(chosen[0].Path)
+		c.look(chosen[0].Path, false)
 	case len(chosen) == 0:
 		c.finish(c.folder)
 	default:
@@ -487,7 +492,7 @@ func (c *chooser) acceptNew() {
 			case os.IsNotExist(err):
 				c.finish(path)
 			case err == nil && info.IsDir():
-				c.enter(path)
+				c.look(path, false)
 			case err == nil:
 				c.selected(false)
 				ui.SetText(c.said, text.T("There is already a file with this name. Nothing is ever overwritten: choose another name."))
@@ -520,7 +525,7 @@ func (c *chooser) newFolder() {
 				ui.SetText(c.said, found{path: above, err: err}.words())
 				return
 			}
-			c.enter(filepath.Join(above, name))
+			c.look(filepath.Join(above, name), false)
 		})
 	}()
 }

@@ -296,3 +296,47 @@ func TestChooseCancelledOverDialog(t *testing.T) {
 		t.Errorf("the chooser is open: %t, the dialog below: %t", c.panel.Open(), below.Open())
 	}
 }
+
+// TestChooseTypedWithoutEnter: the button never takes the folder shown while another path stands in the line above it.
+func TestChooseTypedWithoutEnter(t *testing.T) {
+	w := newWorld(t, true)
+	w.show()
+	home := hostFolder(t)
+	c, got := w.chooser(WantFolder, home)
+	letters := filepath.Join(home, "Letters")
+	c.way.SetText(letters)
+	test.Tap(&c.ok.Button)
+	w.until("what was typed is gone to", func() bool { return c.folder == letters })
+	if len(*got) != 0 {
+		t.Errorf("chosen %q", *got)
+	}
+	c.way.SetText("/does/not/exist")
+	test.Tap(&c.ok.Button)
+	w.until("it is said", func() bool { return strings.Contains(c.said.Text, "/does/not/exist") })
+	if len(*got) != 0 || c.folder != letters {
+		t.Errorf("chosen %q in %s", *got, c.folder)
+	}
+	c.way.SetText(letters)
+	test.Tap(&c.ok.Button)
+	if !slices.Equal(*got, []string{letters}) {
+		t.Errorf("chosen %q", *got)
+	}
+}
+
+// TestChooseExactNames: a folder whose name ends in a space is entered, not another one without it.
+func TestChooseExactNames(t *testing.T) {
+	w := newWorld(t, true)
+	w.show()
+	home := hostFolder(t)
+	exact := filepath.Join(home, "Letters ")
+	if err := os.Mkdir(exact, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c, _ := w.chooser(WantFolder, home)
+	at := slices.IndexFunc(c.items, func(i *item) bool { return i.Path == exact })
+	c.open(at)
+	w.until("a folder is entered", func() bool { return c.folder != home })
+	if c.folder != exact {
+		t.Errorf("entered %q", c.folder)
+	}
+}

@@ -111,7 +111,7 @@ func (c *chooser) findPlaces() {
 		c.deps.Do(func() {
 			for _, p := range places {
 				name := ui.Middle(ui.Clean(p.name), placesWidth-50, theme.TextSize(), fyne.TextStyle{})
-				c.places.Add(c.panel.Keys.NewLink(name, p.icon, func() { c.enter(p.folder) }))
+				c.places.Add(c.panel.Keys.NewLink(name, p.icon, func() { c.look(p.folder, false) }))
 			}
 		})
 	}()
