@@ -5,6 +5,7 @@ package transfer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -284,4 +285,36 @@ func TestVerifyFindsWrongBits(t *testing.T) {
 	}
 	disk.bad.Store(false)
 	unmount(t, place, disk)
+}
+
+// TestStateGoneForGood: of a copy that has ended nothing comes back when the process that holds the volume is killed then, and the
+// volume is found as the device has it.
+func TestStateGoneForGood(t *testing.T) {
+	src := filepath.Join(t.TempDir(), "src")
+	for i := range 20 {
+		write(t, filepath.Join(src, fmt.Sprintf("file %02d", i)), fill(uint64(i), 100<<10))
+	}
+	dev := blocktest.NewMem(64 << 20)
+	place := volume(t, dev, fat32.FAT32)
+	run(t, Job{Sources: []Place{{Path: src, Contents: true}}, Destination: place})
+	left := make([]byte, dev.Size()) // what a kill would leave
+	if _, err := dev.ReadAt(left, 0); err != nil {
+		t.Fatal(err)
+	}
+	unmount(t, place, dev)
+	killed := blocktest.NewMem(int64(len(left)))
+	if _, err := killed.WriteAt(left, 0); err != nil {
+		t.Fatal(err)
+	}
+	found := mount(t, killed)
+	defer found.Volume.Close()
+	names := listVolume(t, found.Volume, "/", map[string]int64{})
+	for name := range names {
+		if isLeftover(strings.TrimPrefix(name, "/")) {
+			t.Errorf("%s is there again", name)
+		}
+	}
+	if len(names) != 20 {
+		t.Errorf("%d files: %v", len(names), names)
+	}
 }
