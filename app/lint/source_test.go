@@ -185,3 +185,42 @@ func TestDocumentationCheckCanFail(t *testing.T) {
 		t.Errorf("a long function was not found: %q", got)
 	}
 }
+
+// TestSkips: a test that skips is one that .ci/test.sh runs where it cannot, by its name.
+func TestSkips(t *testing.T) {
+	top, files := sources(t)
+	made, err := os.ReadFile(filepath.Join(top, ".ci", "test.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, name := range files {
+		if !strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(top, name), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			f, is := d.(*ast.FuncDecl)
+			if !is {
+				continue
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				s, is := n.(*ast.SelectorExpr)
+				if !is || s.Sel.Name != "Skip" && s.Sel.Name != "Skipf" && s.Sel.Name != "SkipNow" {
+					return true
+				}
+				found++
+				if !bytes.Contains(made, []byte("test_as_root "+f.Name.Name+" ./"+filepath.ToSlash(filepath.Dir(name))+"\n")) {
+					t.Errorf("%s: %s may skip, and .ci/test.sh does not make sure that it runs", name, f.Name.Name)
+				}
+				return true
+			})
+		}
+	}
+	if found == 0 {
+		t.Error("not even the test that is known to skip was found: the check looks in the wrong place")
+	}
+}

@@ -233,6 +233,21 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// TestKeysEverywhere: a container is added from every page, and everything is locked whatever dialog is open.
+func TestKeysEverywhere(t *testing.T) {
+	s := newShell(t)
+	a := filepath.Join(s.folder, "a.img")
+	s.coffer.Add(a, "secret")
+	if _, err := s.coffer.Unlock(t.Context(), client.UnlockRequest{Image: a, Credential: client.Credential{Password: client.Secret("secret")}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	s.press(fyne.Key3)
+	s.press(fyne.KeyO)
+	s.until("a file can be chosen", func() bool { return strings.Contains(s.overlay(), "Choose a file") })
+	s.window.window.Canvas().(fyne.Shortcutable).TypedShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyL, Modifier: fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift})
+	s.until("it is locked", func() bool { return s.coffer.Called("Lock") == 1 })
+}
+
 // TestDropContainers: containers come into the list, and the password of the first one is asked for; files beside them are files.
 func TestDropContainers(t *testing.T) {
 	s := newShell(t)

@@ -153,13 +153,16 @@ func (w *window) start() {
 	go w.watcher.Run(w.deps.Context)
 }
 
-// addShortcuts gives the window its keys. While a dialog is open they do nothing.
+// addShortcuts gives the window its keys. While a dialog is open only locking and quitting do something.
 func (w *window) addShortcuts() {
 	pages := []fyne.KeyName{fyne.Key1, fyne.Key2, fyne.Key3, fyne.Key4, fyne.Key5, fyne.Key6}
 	for page, key := range pages {
 		w.shortcut(key, fyne.KeyModifierShortcutDefault, func() { w.Show(ui.Page(page), "") })
 	}
 	w.shortcut(fyne.KeyN, fyne.KeyModifierShortcutDefault, func() { w.NewContainer(nil) })
+	w.shortcut(fyne.KeyO, fyne.KeyModifierShortcutDefault, func() {
+		files.ChooseFile(w.deps, "", func(path string) { w.open([]string{path}) })
+	})
 	w.shortcut(fyne.KeyL, fyne.KeyModifierShortcutDefault|fyne.KeyModifierShift, w.lockAllAsking)
 	w.shortcut(fyne.KeyQ, fyne.KeyModifierShortcutDefault, w.quit)
 }
@@ -167,7 +170,7 @@ func (w *window) addShortcuts() {
 // shortcut makes a key do something.
 func (w *window) shortcut(key fyne.KeyName, modifier fyne.KeyModifier, do func()) {
 	w.window.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: key, Modifier: modifier}, func(fyne.Shortcut) {
-		if w.window.Canvas().Overlays().Top() == nil || key == fyne.KeyQ {
+		if w.window.Canvas().Overlays().Top() == nil || key == fyne.KeyQ || key == fyne.KeyL { // to lock is never in the way
 			do()
 		}
 	})

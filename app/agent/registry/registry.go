@@ -153,8 +153,9 @@ func (r Registry) Live() ([]Entry, error) {
 	var entries []Entry
 	for _, id := range ids {
 		e, err := r.read(id)
-		// While somebody cleans up after a dead process the lock is held too, but not by the process of the entry.
-		if err == nil && r.Held(id) && lives(e.PID) {
+		// While somebody cleans up after a dead process the lock is held too, but not by the process of the entry. One that cannot
+		// be seen from here, from inside of a sandbox for one, still answers.
+		if err == nil && r.Held(id) && (lives(e.PID) || answers(r.Socket(id))) {
 			entries = append(entries, e)
 		}
 	}

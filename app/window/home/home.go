@@ -176,21 +176,16 @@ func (s *Screen) Hidden() {
 // keys takes the keys of the window that are for this screen, or gives them back.
 func (s *Screen) keys(take bool) {
 	c := s.deps.Shell.Window().Canvas()
-	for _, k := range []struct {
-		key fyne.KeyName
-		do  func()
-	}{{fyne.KeyF, func() { s.focus(s.search) }}, {fyne.KeyO, s.addExisting}} {
-		cut := shortcut(k.key)
-		if !take {
-			c.RemoveShortcut(cut)
-			continue
-		}
-		c.AddShortcut(cut, func(fyne.Shortcut) {
-			if c.Overlays().Top() == nil {
-				k.do()
-			}
-		})
+	cut := shortcut(fyne.KeyF)
+	if !take {
+		c.RemoveShortcut(cut)
+		return
 	}
+	c.AddShortcut(cut, func(fyne.Shortcut) {
+		if c.Overlays().Top() == nil {
+			s.focus(s.search)
+		}
+	})
 }
 
 // focus gives something the keyboard, if it is to be seen.
